@@ -1,0 +1,23 @@
+# What every target of ours is compiled with.
+add_library(dlnb_warnings INTERFACE)
+target_compile_features(dlnb_warnings INTERFACE cxx_std_20)
+target_compile_options(dlnb_warnings INTERFACE -Wall -Wextra -Wpedantic -Werror -Wshadow -Wnon-virtual-dtor -Wconversion
+                                               -Wno-sign-conversion -Wno-missing-field-initializers)
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+
+if(DLNB_SANITIZE)
+  add_compile_options(-fsanitize=${DLNB_SANITIZE} -fno-omit-frame-pointer -g)
+  add_link_options(-fsanitize=${DLNB_SANITIZE})
+endif()
+
+find_program(ccache ccache)
+if(ccache AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${ccache})
+  set(CMAKE_C_COMPILER_LAUNCHER ${ccache})
+endif()
+find_program(mold mold)
+if(mold)
+  add_link_options(-fuse-ld=mold)
+endif()

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include <dlnb/device.hpp>
+#include <dlnb/units.hpp>
+
+namespace dlnb {
+
+using LinkIndex = std::int32_t;
+
+/// Where a link sits; the rows of "bytes per link class".
+enum class LinkClass : std::uint8_t { device, node, nic, leaf, group, global };
+
+/// "device" (accelerator port), "node" (inside a node), "nic", "leaf" (switch to switch below a group's top),
+/// "group" (inside a group), "global" (between groups)
+const char* name_of(LinkClass link_class);
+
+/// One direction of a cable.
+struct Link {
+  BytesPerSecond capacity;
+  Seconds latency;
+  LinkClass link_class = LinkClass::node;
+};
+
+/// A network of links between numbered endpoints; routes are computed, never tabulated.
+class Fabric {
+ public:
+  virtual ~Fabric() = default;
+
+  virtual int endpoints() const = 0;
+  virtual std::span<const Link> links() const = 0;
+  /// Appends the links from one endpoint to another, in order; nothing where they are the same.
+  /// `flow` spreads flows over equal paths; the same arguments always give the same route.
+  virtual void route(int from, int to, std::uint64_t flow, std::vector<LinkIndex>& out) const = 0;
+  /// The first-level switch and the group an endpoint hangs on (placement classes); 0 where there is only one.
+  virtual int switch_of(int) const { return 0; }
+  virtual int group_of(int) const { return 0; }
+};
+
+/// Costs of communication software, per machine file.
+struct Software {
+  Seconds collective_start{0};  ///< once per collective
+  Seconds step{0};              ///< per algorithm step, on top of the links' latency
+  Seconds message_start{0};     ///< once per send/receive pair
+  double efficiency = 1;        ///< achieved / nominal bandwidth of the fabric (protocol overhead)
+};
+
+/// A modelled machine: nodes of accelerators on a node fabric, their NICs on a network.
+struct Machine {
+  std::string name;
+  std::string summary;
+  std::string source;
+  Device device;
+  int nodes = 1;
+  int devices_per_node = 1;
+  int nics_per_node = 0;                       ///< 0: one node only
+  std::shared_ptr<const Fabric> node_fabric;   ///< endpoints: the devices of one node (shared: immutable)
+  std::shared_ptr<const Fabric> network;       ///< endpoints: node · nics_per_node + nic; null for one node
+  Software software;
+  std::string topology;                        ///< "dragonfly_plus, 23 groups"
+
+  int devices() const { return nodes * devices_per_node; }
+  int node_of(int device) const { return device / devices_per_node; }
+  /// The NIC (within the node) a device sends through.
+  int nic_of(int device) const;
+  int links() const;
+  const Link& link(LinkIndex index) const;
+  /// Appends the links between two devices.
+  void route(int from, int to, std::uint64_t flow, std::vector<LinkIndex>& out) const;
+};
+
+/// device_of[rank]
+using Placement = std::vector<int>;
+
+}  // namespace dlnb

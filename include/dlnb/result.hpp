@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include <dlnb/metrics.hpp>
+#include <dlnb/spec.hpp>
+
+namespace dlnb {
+
+/// One row of the byte ledger: what one rank of a role moves along an axis in one step.
+struct LedgerRow {
+  std::int64_t role = 0;
+  std::string axis;
+  OperationKind kind = OperationKind::all_reduce;
+  Phase phase = Phase::forward;
+  DataType dtype = DataType::bfloat16;
+  std::int64_t group_size = 1;
+  std::int64_t count = 0;
+  std::int64_t bytes_each = 0;   ///< message_elements × size_of(dtype)
+  std::int64_t bytes_total = 0;
+  std::int64_t padding_bytes = 0;  ///< of bytes_total, what only makes parts equal
+};
+using Ledger = std::vector<LedgerRow>;
+
+/// What the machine of a run was: the modelled one, or this host.
+struct MachineSummary {
+  std::string name, device, topology, placement, source;
+  std::int64_t ranks = 0, nodes = 0, devices_per_node = 0;
+};
+
+struct Provenance {
+  std::string version, commit, compiler;
+  std::string time, host;  ///< live runs only: simulated results are the same bytes every time
+  std::vector<std::pair<std::string, std::string>> environment;
+};
+
+/// Everything one run has to say; the report formats read only this.
+struct Result {
+  std::string kind;   ///< "run" or "simulate"
+  std::string label;  ///< "dp · vit-h · leonardo · 64 ranks"
+  RunSpec spec;
+  MachineSummary machine;
+  ProcessGrid grid;
+  std::int64_t global_batch = 0;
+  std::int64_t sequence = 1;
+  std::string executor, library;
+  Ledger ledger;
+  Metrics metrics;
+  bool valid = true;
+  std::vector<std::string> notes;
+  Provenance provenance;
+};
+
+}  // namespace dlnb

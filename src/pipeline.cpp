@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+// The run on one page: the only file that knows every stage.
+#include "pipeline.hpp"
+
+#include "analysis/analysis.hpp"
+#include "core/provenance.hpp"
+#include "executor/live/live.hpp"
+#include "executor/sim/sim.hpp"
+#include "machine/machine.hpp"
+#include "model/model.hpp"
+#include "schedule/schedule.hpp"
+
+namespace dlnb {
+namespace {
+
+// Beyond this point the device is known: a run without one is timed as on an A100.
+Device device_of(const RunSpec& spec) {
+  if (!spec.device.empty()) return load_device(spec.device, "--device");
+  if (!spec.machine.empty()) return load_machine(spec.machine, "--machine").device;
+  return load_device("a100", "--device");
+}
+
+Schedule make_schedule(const RunSpec& spec, const Device& device) {
+  const Model model = load_model(spec.model, "--model");
+  const Step step = make_step(model, device, spec, microbatches_of(spec.plan));
+  return scaled(compile(step, spec.plan, spec.ranks), spec.message_scale, spec.compute_scale);
+}
+
+Result describe(std::string kind, const RunSpec& spec, const Schedule& schedule, const Trace& trace,
+                MachineSummary machine) {
+  Result result;
+  result.kind = std::move(kind);
+  result.spec = spec;
+  result.machine = std::move(machine);
+  result.machine.ranks = schedule.grid.ranks();
+  result.machine.device = schedule.device;
+  result.label = schedule.plan + " · " + schedule.model + " · " + result.machine.name + " · " +
+                 std::to_string(schedule.grid.ranks()) + " ranks";
+  result.grid = schedule.grid;
+  result.global_batch = schedule.global_batch;
+  result.sequence = schedule.sequence;
+  result.executor = trace.executor;
+  result.library = trace.library;
+  result.ledger = ledger_of(schedule);
+  result.metrics = analyse(trace, schedule);
+  result.valid = trace.valid;
+  result.notes = schedule.notes;
+  result.notes.insert(result.notes.end(), trace.notes.begin(), trace.notes.end());
+  return result;
+}
+
+}  // namespace
+
+Schedule make_schedule(const RunSpec& spec) { return make_schedule(spec, device_of(spec)); }
+
+Result simulate(const RunSpec& spec) {
+  const Machine machine = load_machine(spec.machine, "--machine");
+  const Device device = spec.device.empty() ? machine.device : load_device(spec.device, "--device");
+  const Schedule schedule = make_schedule(spec, device);
+  const Placement placement = place(machine, spec.ranks, spec.placement, spec.seed, "--ranks");
+  const Trace trace = simulate(schedule, machine, placement, spec);
+
+  Result result = describe("simulate", spec, schedule, trace,
+                           {.name = machine.name,
+                            .topology = machine.topology,
+                            .placement = spec.placement,
+                            .source = machine.source,
+                            .nodes = machine.nodes,
+                            .devices_per_node = machine.devices_per_node});
+  result.provenance = provenance_of_program();
+  return result;
+}
+
+std::optional<Result> run(const RunSpec& spec) {
+  const Schedule schedule = make_schedule(spec);
+  const std::optional<Trace> trace = run_live(schedule, spec);
+  if (!trace) return std::nullopt;
+
+  Result result = describe("run", spec, schedule, *trace, {.name = "this host"});
+  result.provenance = provenance_of_this_host();
+  return result;
+}
+
+}  // namespace dlnb

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <dlnb/registry.hpp>
+#include <dlnb/result.hpp>
+
+namespace dlnb {
+
+/// A way to write one result. One file each in formats/.
+struct Format {
+  std::string_view name;      ///< "text", "json", "csv"
+  std::string_view summary;
+  std::string (*write)(const Result&);
+};
+namespace formats {
+Registry<Format> all();
+}
+
+/// Writes to a private temporary beside `file`, then renames: a reader never sees half a result.
+void write_file(const std::filesystem::path& file, const std::string& text);
+
+/// The self-contained page over one or more result files (the documented JSON, as written by `formats`).
+/// Throws UserError naming file and member where one is not a `dlnetbench.result/1`.
+std::string html_report(const std::vector<std::filesystem::path>& results);
+
+}  // namespace dlnb
