@@ -66,9 +66,9 @@ struct Machine {
   std::string topology;                        ///< "dragonfly_plus, 23 groups"
 
   int devices() const { return nodes * devices_per_node; }
-  int node_of(int device) const { return device / devices_per_node; }
+  int node_of(int which) const { return which / devices_per_node; }
   /// The NIC (within the node) a device sends through.
-  int nic_of(int device) const;
+  int nic_of(int which) const;
   int links() const;
   const Link& link(LinkIndex index) const;
   /// Appends the links between two devices.
