@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/output.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <cstdlib>
+#include <cstring>
+
+#include <dlnb/error.hpp>
+
+namespace dlnb {
+
+void guard_standard_streams() {
+  for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
+    if (fcntl(descriptor, F_GETFD) == -1 && errno == EBADF) {
+      // The lowest free number is given out, which is this one: the smaller ones are open by now.
+      if (open("/dev/null", O_RDWR) != descriptor) std::_Exit(int(Exit::unavailable));
+    }
+  std::signal(SIGPIPE, SIG_IGN);
+}
+
+void print(std::string_view text) {
+  while (!text.empty()) {
+    const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
+    if (written >= 0) {
+      text.remove_prefix(std::size_t(written));
+    } else if (errno == EPIPE) {
+      return;
+    } else if (errno != EINTR && errno != EAGAIN) {
+      throw Unavailable("stdout", std::strerror(errno));
+    }
+  }
+}
+
+bool colour_wanted(bool no_colour_option) {
+  const char* no_color = std::getenv("NO_COLOR");
+  if (no_colour_option || (no_color && *no_color)) return false;
+  const char* terminal = std::getenv("TERM");
+  return isatty(STDERR_FILENO) && !(terminal && std::strcmp(terminal, "dumb") == 0);
+}
+
+}  // namespace dlnb

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/result_output.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+#include <fmt/format.h>
+
+#include <dlnb/document.hpp>
+#include <dlnb/error.hpp>
+
+#include "cli/output.hpp"
+#include "core/log.hpp"
+#include "report/report.hpp"
+
+namespace dlnb {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view where = "--output";
+
+const std::vector<std::string>& extensions() {
+  static const std::vector<std::string> all{".json", ".csv", ".html", ".txt"};
+  return all;
+}
+
+/// A folder of our own that goes when we do.
+class TemporaryFolder {
+ public:
+  TemporaryFolder() {
+    std::string pattern = (fs::temp_directory_path() / "dlnetbench-XXXXXX").string();
+    if (!mkdtemp(pattern.data())) throw Unavailable(pattern, std::strerror(errno));
+    path_ = pattern;
+  }
+  ~TemporaryFolder() {
+    std::error_code ignored;
+    fs::remove_all(path_, ignored);
+  }
+  TemporaryFolder(const TemporaryFolder&) = delete;
+  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
+  const fs::path& path() const { return path_; }
+
+ private:
+  fs::path path_;
+};
+
+std::string written(const Result& result, std::string_view format) {
+  return entry_called(formats::all(), format, where).write(result);
+}
+
+std::string page_of(const Result& result, const fs::path& file) {
+  const TemporaryFolder folder;
+  const fs::path json = folder.path() / file.filename().replace_extension(".json");
+  write_file(json, written(result, "json"));
+  return html_report({json});
+}
+
+std::string text_for(const Result& result, const fs::path& file) {
+  const std::string extension = file.extension().string();
+  if (extension == ".html") return page_of(result, file);
+  return written(result, extension == ".txt" ? "text" : extension.substr(1));
+}
+
+}  // namespace
+
+void check_writable(const fs::path& file, const std::vector<std::string>& allowed) {
+  const std::string name = in_quotes(file.string());
+  std::error_code failure;
+  if (fs::is_directory(file, failure)) throw UserError(where, name + " is a folder", "name a file in it");
+  if (std::ranges::find(allowed, file.extension().string()) == allowed.end())
+    throw UserError(where, fmt::format("what to write follows from the extension, and {} has none that is known", name),
+                    fmt::format("choose one of: {}", fmt::join(allowed, ", ")));
+  const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
+  if (!fs::is_directory(folder, failure))
+    throw UserError(where, fmt::format("there is no folder {}", in_quotes(folder.string())), "make it first");
+  // The file is replaced by renaming a new one over it, so it is the folder that has to be writable.
+  if (access(folder.c_str(), W_OK | X_OK) != 0)
+    throw UserError(where, fmt::format("cannot write into {}: {}", in_quotes(folder.string()), std::strerror(errno)));
+}
+
+std::vector<Argument> result_arguments() {
+  return {
+      {.name = "--output", .short_name = "-o", .value = "FILE",
+       .help = "write the result: .json, .csv, .html or .txt; - is JSON on stdout", .group = "Result"},
+      {.name = "--json", .help = "JSON instead of the summary on stdout", .group = "Result"},
+  };
+}
+
+void check_result_output(const Arguments& given) {
+  const std::string output = given.text("--output", "-");
+  if (output != "-") check_writable(output, extensions());
+}
+
+int write_result(const Arguments& given, const Result& result) {
+  const std::string output = given.text("--output");
+  if (!output.empty() && output != "-") {
+    write_file(output, text_for(result, output));
+    log::info(fmt::format("wrote {}", output));
+  }
+  print(written(result, given.has("--json") || output == "-" ? "json" : "text"));
+  return int(result.valid ? Exit::success : Exit::wrong_result);
+}
+
+}  // namespace dlnb

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <dlnb/result.hpp>
+
+#include "cli/command.hpp"
+
+namespace dlnb {
+
+/// Throws UserError where `file` could not be written later: unknown extension, no such folder, a folder itself,
+/// no permission. Asked before the work, not after it.
+void check_writable(const std::filesystem::path& file, const std::vector<std::string>& extensions);
+
+/// --output and --json of the commands that make a result.
+std::vector<Argument> result_arguments();
+
+/// The check of these before the work.
+void check_result_output(const Arguments& given);
+
+/// Writes the file by its extension, then JSON or the summary to stdout. Returns the exit code of the result.
+int write_result(const Arguments& given, const Result& result);
+
+}  // namespace dlnb
