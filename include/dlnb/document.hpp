@@ -57,6 +57,8 @@ inline constexpr std::int64_t largest_document = 64 << 20;
 
 /// Reads .toml or .json by extension. Throws UserError (missing, unreadable, too large, syntax with file:line).
 Value read_document(const std::filesystem::path& file);
+/// The same, called `name` in messages.
+Value read_document(const std::filesystem::path& file, const std::string& name);
 Value parse_toml(std::string_view text, const std::string& name);
 Value parse_json(std::string_view text, const std::string& name);
 /// One value as typed after `=`: "4", "true", "25 MiB", "rest", "[1, 2]", "{ stages = 8 }".

@@ -28,10 +28,9 @@ std::pair<std::string_view, std::string_view> split_head(std::string_view path) 
                                        : std::pair{path.substr(0, dot), path.substr(dot + 1)};
 }
 
-std::string read_whole(const std::filesystem::path& file) {
+std::string read_whole(const std::filesystem::path& file, const std::string& name) {
   std::error_code error;
   const std::filesystem::file_status status = std::filesystem::status(file, error);
-  const std::string name = file.string();
   if (status.type() == std::filesystem::file_type::not_found) throw UserError(name, "there is no such file");
   if (error) throw UserError(name, "cannot be read: " + error.message());
   if (std::filesystem::is_directory(status)) throw UserError(name, "is a folder, not a file");
@@ -136,14 +135,14 @@ std::string describe(const Value& value) {
   return std::visit(Words{}, value.data());
 }
 
-Value read_document(const std::filesystem::path& file) {
+Value read_document(const std::filesystem::path& file) { return read_document(file, file.string()); }
+
+Value read_document(const std::filesystem::path& file, const std::string& name) {
   const std::string extension = file.extension().string();
-  if (extension != ".toml" && extension != ".json") {
-    read_whole(file);  // a missing file is the better thing to say
-    throw UserError(file.string(), "is neither a .toml nor a .json file");
-  }
-  const std::string text = read_whole(file);
-  return extension == ".toml" ? parse_toml(text, file.string()) : parse_json(text, file.string());
+  const std::string text = read_whole(file, name);
+  if (extension == ".toml") return parse_toml(text, name);
+  if (extension == ".json") return parse_json(text, name);
+  throw UserError(name, "is neither a .toml nor a .json file");
 }
 
 void reject_unknown(const Value& table, std::string_view path, const std::vector<std::string>& known) {

@@ -74,6 +74,7 @@ std::pair<double, double> read_quantity(const Value& value, std::string_view key
   const std::optional<double> number = take_number(rest);
   if (!number) expected(value, key, what, "units: " + list_of(units));
   rest = trimmed(rest);
+  if (rest.empty() && *number == 0) return {0, 1};  // zero is the one number that needs no unit
   if (rest.empty()) throw UserError(where_of(value, key), in_quotes(*text) + " has no unit", "units: " + list_of(units));
   for (const Unit& unit : units)
     if (unit.text == rest) {
@@ -85,7 +86,6 @@ std::pair<double, double> read_quantity(const Value& value, std::string_view key
 }
 
 double read_scaled(const Value& value, std::string_view key, std::span<const Unit> units, std::string_view what) {
-  // Zero is the one number that needs no unit.
   if (const auto* integer = std::get_if<std::int64_t>(&value.data()); integer && *integer == 0) return 0;
   if (value.is_number())
     throw UserError(where_of(value, key), describe(value) + " has no unit", "units: " + list_of(units));

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "config/config.hpp"
+
+#include <algorithm>
+
+#include <dlnb/error.hpp>
+
+#include "config/plan.hpp"
+#include "config/request.hpp"
+
+namespace dlnb {
+namespace {
+
+bool looks_like_a_path(const std::string& text) {
+  return text.find('/') != std::string::npos || text.ends_with(".toml") || text.ends_with(".json");
+}
+
+// A path written in a file means a file beside it.
+void anchor_paths(Value& layer, const std::filesystem::path& folder) {
+  for (const std::string key : {"model", "device", "machine", "plan", "plan.name"}) {
+    const Value* value = layer.find_path(key);
+    if (!value || !value->is_string()) continue;
+    const auto& text = std::get<std::string>(value->data());
+    const bool composition = key.starts_with("plan") && text.find('=') != std::string::npos;
+    if (composition || !looks_like_a_path(text) || std::filesystem::path(text).is_absolute()) continue;
+    layer.set_path(key, Value((folder / text).lexically_normal().string(), value->where()));
+  }
+}
+
+// Files and overrides, laid over each other one by one.
+class Layers {
+ public:
+  void add(const Value& layer) {
+    if (layer.empty()) return;
+    // Every layer must make sense by itself: an overridden mistake is still one, and its own line is the one to name.
+    Request alone;
+    read_request(layer, alone);
+
+    Value rest(Value::Table{}, layer.where());
+    for (const auto& [key, value] : layer.table()) {
+      if (key == "plan") {
+        merge_plan(plan_, plan_table(value));
+      } else if (key == "scale") {
+        for (const char* scaled : {"message_scale", "compute_scale"})
+          if (!layer.find(scaled)) rest.set_path(scaled, value);
+      } else {
+        rest.set_path(key, value);
+      }
+    }
+    tree_.merge(rest);
+  }
+
+  /// What follows changes the default plan where it names none itself.
+  void open_default_plan() {
+    if (plan_.empty()) plan_ = default_plan_table();
+  }
+
+  const Value& tree() const { return tree_; }
+  const Value& plan() const { return plan_; }
+  /// Everything, as one tree of a spec file.
+  Value origin() const {
+    Value origin = tree_;
+    if (plan_.empty()) return origin;
+    Value::Table plan;
+    for (const auto& member : plan_.table())
+      if (!member.second.empty()) plan.push_back(member);
+    origin.set_path("plan", Value(std::move(plan), plan_.where()));
+    return origin;
+  }
+
+ private:
+  Value tree_{Value::Table{}, ""};
+  Value plan_;
+};
+
+PlanSpec settle_plan(const Layers& layers, const Request& request) {
+  PlanSpec plan = make_plan(layers.plan());
+  if (request.flavour == AskedFlavour::paper) plan.flavour = Flavour::paper;
+  if (request.flavour == AskedFlavour::pytorch) plan.flavour = Flavour::pytorch;
+  plan.literal = request.literal;
+  if (plan.literal && plan.flavour != Flavour::paper)
+    throw UserError(where_of(*layers.tree().find("literal"), "literal"), "only the flavour 'paper' has a literal listing");
+  return plan;
+}
+
+}  // namespace
+
+Value make_overrides(const std::vector<Assignment>& assignments) {
+  std::vector<Assignment> ordered = assignments;
+  std::stable_partition(ordered.begin(), ordered.end(), [](const Assignment& a) { return a.key == "plan"; });
+
+  const std::vector<OptionInfo> known = run_options();
+  Value tree(Value::Table{}, "");
+  for (const Assignment& assignment : ordered) {
+    const auto option = std::find_if(known.begin(), known.end(), [&](const auto& o) { return o.name == assignment.key; });
+    const bool is_text = option != known.end() && (option->type == "text" || option->type == "plan");
+    // A model called '7' is a name, not a number; only a plan may also be a table.
+    const bool verbatim = is_text && !assignment.text.starts_with('{');
+    Value value = verbatim ? Value(assignment.text, assignment.where) : parse_value(assignment.text, assignment.where);
+    const bool opens_plan = assignment.key == "plan" && value.is_string();
+    tree.set_path(assignment.key, opens_plan ? plan_table(value) : std::move(value));
+  }
+  return tree;
+}
+
+RunSpec read_spec(const std::vector<std::filesystem::path>& spec_files, const Value& overrides) {
+  Layers layers;
+  for (const std::filesystem::path& file : spec_files) {
+    Value layer = read_document(file);
+    layer.table();
+    anchor_paths(layer, file.parent_path());
+    layers.add(layer);
+  }
+  // A [plan] table in a file is a plan of its own; "--set plan.data.buckets=10" alone is a change to the default one.
+  if (overrides.find("plan")) layers.open_default_plan();
+  layers.add(overrides);
+
+  Request request;
+  read_request(layers.tree(), request);
+  if (!layers.tree().find("gradient_dtype")) request.gradient_dtype = request.dtype;
+  if (request.recompute && request.cost_model == "paper")
+    throw UserError(where_of(*layers.tree().find("recompute"), "recompute"),
+                    "the cost model 'paper' has no recomputation", "choose cost_model = \"exact\"");
+  request.plan = settle_plan(layers, request);
+  request.origin = layers.origin();
+  return request;
+}
+
+}  // namespace dlnb
