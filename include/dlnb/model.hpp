@@ -43,6 +43,7 @@ struct Part {
   // Explicit layer lists (CNN) state these per sample; transformers leave them 0 and follow from Architecture.
   double forward_flops = 0;
   std::int64_t output_elements = 0;
+  std::int64_t activation_elements = 0;  ///< read and written by its layers
 
   std::int64_t elements() const;
 };
@@ -61,12 +62,15 @@ struct Architecture {
   std::int64_t experts_active = 1;
   bool gated = false;          ///< gate, up and down instead of up and down
   bool causal = false;
+  std::int64_t value_head_size = 0;  ///< of v; differs from head_size (q, k) in latent attention
+  std::int64_t window = 0;           ///< tokens a causal query looks back at most; 0: all
 };
 
 struct Model {
   std::string name;
   std::string source;  ///< citation
   std::string sample;  ///< "image" or "sequence"
+  std::string summary;
   Architecture architecture;
   std::vector<Part> parts;  ///< forward order = registration order
 

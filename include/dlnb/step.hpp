@@ -47,6 +47,8 @@ struct Step {
   DataType activation_type = DataType::bfloat16;
   DataType parameter_type = DataType::bfloat16;  ///< of gathered parameters
   DataType gradient_type = DataType::bfloat16;   ///< of reduced gradients
+  Cost optimizer;                  ///< of all `parameters`; a rank pays its share. Zero in the `paper` cost model
+  std::vector<std::string> notes;  ///< what a reader of the times must know
 
   std::int64_t microbatch_tokens() const { return batch / microbatches * sequence; }
 };
