@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <string_view>
+#include <vector>
+
 #include <dlnb/metrics.hpp>
 #include <dlnb/registry.hpp>
 #include <dlnb/schedule.hpp>
@@ -18,14 +21,17 @@ struct Attribution {
 /// One named metric. One file each in metrics/.
 struct MetricKind {
   std::string_view name;
-  std::string_view unit;
-  std::string_view definition;
-  Metric (*measure)(const Attribution&);  ///< fills value, count, low, high
+  std::string_view unit;        ///< "s", "samples/s", …; "1" for a ratio
+  std::string_view definition;  ///< whole sentences for a reader of the result
+  /// Fills value, count, low, high; count 0 where the metric does not apply to this schedule or trace.
+  Metric (*measure)(const Attribution&);
 };
 namespace metrics {
 Registry<MetricKind> all();
 }
 
+/// Everything a result says about a trace. The schedule is the one that was executed; a trace that does not
+/// fit it is our mistake and aborts. Of a trace without iterations there are no metrics.
 Metrics analyse(const Trace& trace, const Schedule& schedule);
 
 }  // namespace dlnb

@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "analysis/analysis.hpp"
+#include "analysis/attribution.hpp"
+#include "analysis/iterations.hpp"
+#include "analysis/operations.hpp"
+#include "analysis/timeline.hpp"
+
+namespace dlnb {
+
+Metrics analyse(const Trace& trace, const Schedule& schedule) {
+  const Matching matching = match(schedule);
+  Arrivals arrivals(matching, trace);
+  const Attribution attribution = attribute(schedule, trace, arrivals);
+
+  Metrics result;
+  for (const MetricKind* kind : metrics::all()) {
+    Metric metric = kind->measure(attribution);
+    if (metric.count == 0) continue;
+    metric.name = kind->name, metric.unit = kind->unit, metric.definition = kind->definition;
+    result.named.push_back(std::move(metric));
+  }
+  result.operations = operation_rows(trace, arrivals);
+  result.iterations = iteration_rows(attribution);
+  if (trace.iterations == 0) return result;
+
+  result.timeline_iteration = median_iteration(result.iterations);
+  Timeline timeline = timeline_of(trace, arrivals, result.timeline_iteration);
+  result.timeline = std::move(timeline.ranks);
+  result.timeline_truncated = timeline.truncated;
+  return result;
+}
+
+}  // namespace dlnb

@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+// Where one rank's time went, operation by operation (the rules are in docs/models/metrics.md):
+//   blocking operation   [begin, last arrival) waits, [last arrival, end) transfers
+//   non-blocking         the call that issues it is compute (everything else)
+//   wait                 waited operations in completion order; an instant transfers when any of them has all
+//   its
+//                        participants and is not complete, otherwise it waits for the next one to complete
+// Everything is clipped to the interval and to what came before it, so that pieces never overlap, even where
+// clocks of ranks disagree by their bound.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "analysis/arrivals.hpp"
+
+namespace dlnb {
+
+enum class Cause : std::uint8_t { compute, transfer, straggler_wait, pipeline_bubble };
+
+/// "compute", "transfer", "straggler_wait", "pipeline_bubble"
+const char* name_of(Cause cause);
+
+/// What waiting for this kind's other participants is called.
+constexpr Cause waiting_cause(OperationKind kind) {
+  if (kind == OperationKind::recv) return Cause::pipeline_bubble;
+  return moves_data(kind) ? Cause::straggler_wait : Cause::transfer;
+}
+
+/// Scratch of `walk`, kept between calls.
+struct Walk {
+  struct Waited {
+    OperationIndex index = 0;
+    std::int64_t last_arrival = 0;
+    std::int64_t completed = 0;
+    std::int64_t earliest_transfer =
+        0;  ///< smallest last arrival among this and the ones that complete after it
+  };
+  std::vector<Waited> waited;
+};
+
+/// Calls `sink(index, cause, begin, end)` for the non-empty pieces of `rank`'s loaded iteration, in time
+/// order, disjoint and inside the iteration. `index` is the operation that caused the piece: of a wait, what
+/// it waited for.
+template <class Sink>
+void walk(const Arrivals& arrivals, std::int64_t rank, Walk& scratch, Sink&& sink) {
+  const MatchedProgram& program = arrivals.matching().program_of(rank);
+  const auto intervals = arrivals.intervals(rank);
+  std::int64_t now = arrivals.rank(rank).iteration_begin[std::size_t(arrivals.iteration())];
+  const std::int64_t finish = arrivals.rank(rank).iteration_end[std::size_t(arrivals.iteration())];
+
+  const auto until = [&](std::int64_t time, std::int64_t limit, OperationIndex index, Cause cause) {
+    const std::int64_t end = std::clamp(time, now, limit);
+    if (end > now) sink(index, cause, now, end);
+    now = end;
+  };
+  for (std::size_t i = 0; i < intervals.size(); ++i) {
+    const Operation& operation = program.operations[i];
+    const auto index = OperationIndex(i);
+    now = std::clamp(intervals[i].begin, now, finish);
+    const std::int64_t end = std::clamp(intervals[i].end, now, finish);
+
+    if (!is_wait(operation.kind)) {
+      if (moves_data(operation.kind) && operation.blocking) {
+        until(arrivals.last(rank, index), end, index, waiting_cause(operation.kind));
+        until(end, end, index, Cause::transfer);
+      } else {
+        until(end, end, index, Cause::compute);
+      }
+      continue;
+    }
+    auto& waited = scratch.waited;
+    waited.clear();
+    for (const OperationIndex other : program.waited[i])
+      waited.push_back({other, arrivals.last(rank, other), intervals[std::size_t(other)].completed, 0});
+    std::stable_sort(waited.begin(), waited.end(),
+                     [](const auto& a, const auto& b) { return a.completed < b.completed; });
+    std::int64_t earliest = finish;
+    for (auto w = waited.rbegin(); w != waited.rend(); ++w)
+      w->earliest_transfer = earliest = std::min(earliest, w->last_arrival);
+    for (const auto& w : waited) {
+      const std::int64_t completed = std::clamp(w.completed, now, end);
+      until(w.earliest_transfer, completed, w.index,
+            waiting_cause(program.operations[std::size_t(w.index)].kind));
+      until(completed, completed, w.index, Cause::transfer);
+    }
+    until(end, end, waited.empty() ? index : waited.back().index, Cause::transfer);
+  }
+}
+
+}  // namespace dlnb

@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+// The documented result file: docs/reference/result.md, docs/reference/result.schema.json. Members keep the
+// schema's order; rows stand one to a line, so that a large file can be compared by line. Numbers are the
+// shortest that read back to the same value.
+#include <cmath>
+
+#include <nlohmann/json.hpp>
+
+#include "report/report.hpp"
+
+namespace dlnb::formats {
+namespace {
+
+using Json = nlohmann::ordered_json;
+
+Json number(double value) {
+  DLNB_REQUIRE(std::isfinite(value), "a result holds numbers only");
+  return value;
+}
+
+Json seconds(std::int64_t nanoseconds) { return number(double(nanoseconds) / 1e9); }
+
+Json json_of(const Value& value) {
+  struct Visitor {
+    Json operator()(std::monostate) const { return nullptr; }
+    Json operator()(bool flag) const { return flag; }
+    Json operator()(std::int64_t count) const { return count; }
+    Json operator()(double real) const { return number(real); }
+    Json operator()(const std::string& text) const { return text; }
+    Json operator()(const Value::Array& array) const {
+      Json json = Json::array();
+      for (const Value& each : array) json.push_back(json_of(each));
+      return json;
+    }
+    Json operator()(const Value::Table& table) const {
+      Json json = Json::object();
+      for (const auto& [key, each] : table) json[key] = json_of(each);
+      return json;
+    }
+  };
+  return std::visit(Visitor{}, value.data());
+}
+
+Json json_of(const PlanSpec& plan) {
+  Json passes = Json::array();
+  for (const PassSpec& pass : plan.passes)
+    passes.push_back(Json{{"pass", pass.pass}, {"options", json_of(pass.options)}});
+  return {{"name", plan.name},
+          {"flavour", plan.flavour == Flavour::paper ? "paper" : "pytorch"},
+          {"literal", plan.literal},
+          {"passes", std::move(passes)}};
+}
+
+Json json_of(const RunSpec& spec) {
+  return {{"model", spec.model},
+          {"device", spec.device},
+          {"machine", spec.machine},
+          {"plan", json_of(spec.plan)},
+          {"cost_model", spec.cost_model},
+          {"ranks", spec.ranks},
+          {"batch", spec.batch},
+          {"sequence", spec.sequence},
+          {"dtype", name_of(spec.dtype)},
+          {"gradient_dtype", name_of(spec.gradient_dtype)},
+          {"recompute", spec.recompute},
+          {"message_scale", number(spec.message_scale)},
+          {"compute_scale", number(spec.compute_scale)},
+          {"backend", spec.backend},
+          {"progress", spec.progress},
+          {"iterations", spec.iterations},
+          {"warmup", spec.warmup},
+          {"min_time", number(spec.min_time.value)},
+          {"watchdog", number(spec.watchdog.value)},
+          {"verify", spec.verify},
+          {"placement", spec.placement},
+          {"network", spec.network},
+          {"seed", spec.seed}};
+}
+
+Json json_of(const MachineSummary& machine) {
+  return {{"name", machine.name},         {"device", machine.device},
+          {"topology", machine.topology}, {"placement", machine.placement},
+          {"source", machine.source},     {"ranks", machine.ranks},
+          {"nodes", machine.nodes},       {"devices_per_node", machine.devices_per_node}};
+}
+
+Json json_of(const ProcessGrid& grid) {
+  Json json = Json::array();
+  for (const Axis& axis : grid.axes()) json.push_back(Json{{"axis", axis.name}, {"size", axis.size}});
+  return json;
+}
+
+Json json_of(const std::vector<Metric>& metrics) {
+  Json json = Json::object();
+  for (const Metric& metric : metrics)
+    json[metric.name] = Json{{"value", number(metric.value)}, {"unit", metric.unit},
+                             {"count", metric.count},         {"low", number(metric.low)},
+                             {"high", number(metric.high)},   {"definition", metric.definition}};
+  return json;
+}
+
+Json json_of(const Spread& spread) {
+  return {{"count", spread.count},           {"min", number(spread.min)}, {"mean", number(spread.mean)},
+          {"median", number(spread.median)}, {"p95", number(spread.p95)}, {"p99", number(spread.p99)},
+          {"max", number(spread.max)}};
+}
+
+Json json_of(const OperationRow& row) {
+  return {{"role", row.role},
+          {"axis", row.axis},
+          {"operation", name_of(row.kind)},
+          {"phase", name_of(row.phase)},
+          {"dtype", name_of(row.dtype)},
+          {"group_size", row.group_size},
+          {"count", row.count},
+          {"bytes_each", row.bytes_each},
+          {"time", json_of(row.time)},
+          {"exposed", number(row.exposed)},
+          {"algorithm_bandwidth", number(row.algorithm_bandwidth)},
+          {"bus_bandwidth", number(row.bus_bandwidth)}};
+}
+
+Json json_of(const IterationRow& row) {
+  return {{"iteration", row.iteration},
+          {"time", number(row.time)},
+          {"communication_fraction", number(row.communication_fraction)},
+          {"compute", seconds(row.slowest.compute)},
+          {"transfer", seconds(row.slowest.transfer)},
+          {"straggler_wait", seconds(row.slowest.straggler_wait)},
+          {"pipeline_bubble", seconds(row.slowest.pipeline_bubble)}};
+}
+
+Json json_of(const LedgerRow& row) {
+  return {{"role", row.role},
+          {"axis", row.axis},
+          {"operation", name_of(row.kind)},
+          {"phase", name_of(row.phase)},
+          {"dtype", name_of(row.dtype)},
+          {"group_size", row.group_size},
+          {"count", row.count},
+          {"bytes_each", row.bytes_each},
+          {"bytes_total", row.bytes_total},
+          {"padding_bytes", row.padding_bytes}};
+}
+
+Json json_of(const TimelineEvent& event) {
+  return {{"begin", seconds(event.begin)},
+          {"end", seconds(event.end)},
+          {"operation", name_of(event.kind)},
+          {"phase", name_of(event.phase)},
+          {"layer", event.layer},
+          {"microbatch", event.microbatch},
+          {"axis", event.axis},
+          {"cause", event.cause}};
+}
+
+Json json_of(const TimelineRank& rank) {
+  Json events = Json::array();
+  for (const TimelineEvent& event : rank.events) events.push_back(json_of(event));
+  return {{"rank", rank.rank}, {"role", rank.role}, {"events", std::move(events)}};
+}
+
+Json json_of(const Provenance& provenance) {
+  Json json{
+      {"version", provenance.version}, {"commit", provenance.commit}, {"compiler", provenance.compiler}};
+  // Left out of simulated results, which are the same bytes every time.
+  if (!provenance.time.empty()) json["time"] = provenance.time;
+  if (!provenance.host.empty()) json["host"] = provenance.host;
+  Json environment = Json::object();
+  for (const auto& [name, value] : provenance.environment) environment[name] = value;
+  json["environment"] = std::move(environment);
+  return json;
+}
+
+// Text from outside (environment, library versions) may be any bytes; JSON is UTF-8.
+std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
+
+template <class Rows>
+std::string lines(const Rows& rows) {
+  std::string text = "[";
+  for (const auto& row : rows) text += (text.size() > 1 ? ",\n  " : "\n  ") + text_of(json_of(row));
+  return text + (text.size() > 1 ? "\n ]" : "]");
+}
+
+std::string timeline(const Metrics& metrics) {
+  return "{\"iteration\":" + std::to_string(metrics.timeline_iteration) +
+         ",\"truncated\":" + (metrics.timeline_truncated ? "true" : "false") +
+         ",\"ranks\":" + lines(metrics.timeline) + "}";
+}
+
+std::string write(const Result& result) {
+  std::string text = "{";
+  const auto member = [&](const char* name, const std::string& value) {
+    text += std::string(text.size() > 1 ? ",\n \"" : "\n \"") + name + "\": " + value;
+  };
+  member("schema", "\"dlnetbench.result/1\"");
+  member("kind", text_of(result.kind));
+  member("label", text_of(result.label));
+  member("valid", result.valid ? "true" : "false");
+  member("executor", text_of(result.executor));
+  member("library", text_of(result.library));
+  member("spec", text_of(json_of(result.spec)));
+  member("machine", text_of(json_of(result.machine)));
+  member("grid", text_of(json_of(result.grid)));
+  member("global_batch", std::to_string(result.global_batch));
+  member("sequence", std::to_string(result.sequence));
+  member("metrics", text_of(json_of(result.metrics.named)));
+  member("operations", lines(result.metrics.operations));
+  member("iterations", lines(result.metrics.iterations));
+  member("ledger", lines(result.ledger));
+  member("timeline", timeline(result.metrics));
+  member("notes", text_of(Json(result.notes)));
+  member("provenance", text_of(json_of(result.provenance)));
+  return text + "\n}\n";
+}
+
+}  // namespace
+
+extern constinit const Format json{
+    .name = "json",
+    .summary = "everything, as docs/reference/result.md says; what `report` reads",
+    .write = write,
+};
+
+}  // namespace dlnb::formats

@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+// The summary for a terminal: at most 96 columns, no colour, nothing that needs more than UTF-8.
+#include <algorithm>
+#include <array>
+#include <cmath>
+
+#include <fmt/format.h>
+
+#include "report/report.hpp"
+
+namespace dlnb::formats {
+namespace {
+
+constexpr std::size_t width = 96;
+constexpr std::size_t operations_shown = 10;
+constexpr std::size_t bar_width = 40;
+
+// Columns a text takes on a terminal: UTF-8 characters that are not continuation bytes.
+std::size_t columns(std::string_view text) {
+  return std::size_t(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
+}
+
+std::string left(std::string text, std::size_t to) {
+  if (const std::size_t has = columns(text); has < to) text.append(to - has, ' ');
+  return text;
+}
+
+std::string right(const std::string& text, std::size_t to) {
+  const std::size_t has = columns(text);
+  return has < to ? std::string(to - has, ' ') + text : text;
+}
+
+// Words of `text` in lines of at most `width`, all led by `indent` spaces; `lead` stands at the start of the
+// first.
+std::string wrapped(std::string_view lead, std::string_view text, std::size_t indent) {
+  std::string out, line(lead);
+  line.resize(std::max(line.size(), indent), ' ');
+  const std::string margin(indent, ' ');
+  bool is_empty = true;
+  while (!text.empty()) {
+    const std::size_t space = std::min(text.find_first_of(" \n\t"), text.size());
+    const std::string_view word = text.substr(0, space);
+    text.remove_prefix(std::min(space + 1, text.size()));
+    if (word.empty()) continue;
+    if (!is_empty && columns(line) + 1 + columns(word) > width) {
+      out += line + "\n";
+      line = margin, is_empty = true;
+    }
+    line += (is_empty ? "" : " ") + std::string(word);
+    is_empty = false;
+  }
+  return out + line + "\n";
+}
+
+std::string percent(double ratio) { return fmt::format("{:.1f} %", ratio * 100); }
+
+std::string with_unit(double value, std::string_view unit) {
+  if (unit == "s") return to_text(Seconds{value});
+  if (unit == "FLOP/s") return to_text(FlopsPerSecond{value});
+  if (unit == "1") return fmt::format("{:.3g}", value);
+  return fmt::format("{} {}", value >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value),
+                     unit);
+}
+
+// nccl-tests' reader thinks in bytes.
+std::string bandwidth(double bytes_per_second) {
+  if (bytes_per_second == 0) return "-";
+  return to_text(Bytes{std::llround(bytes_per_second)}) + "/s";
+}
+
+const Metric* find(const Result& result, std::string_view name) {
+  const auto found = std::ranges::find(result.metrics.named, name, &Metric::name);
+  return found == result.metrics.named.end() ? nullptr : &*found;
+}
+
+std::string heading(const Result& result) {
+  std::string text = result.label + "\n";
+  const std::string by = result.library.empty() || result.library == result.executor
+                             ? result.executor
+                             : result.executor + " (" + result.library + ")";
+  const RunSpec& spec = result.spec;
+  text += wrapped(
+      "",
+      fmt::format("{} by {}; {} iterations; plan flavour {}, cost model {}, global batch {}{}",
+                  result.kind == "simulate" ? "simulated" : "measured", by, result.metrics.iterations.size(),
+                  spec.plan.flavour == Flavour::paper ? "paper" : "pytorch", spec.cost_model,
+                  result.global_batch,
+                  result.sequence > 1 ? fmt::format(" × {} tokens", result.sequence) : ""),
+      0);
+  if (!result.valid) text += "INVALID: these numbers are not a measurement of the plan; the notes say why\n";
+  if (spec.message_scale != 1 || spec.compute_scale != 1)
+    text += fmt::format("SCALED: message bytes × {}, compute times × {}\n", spec.message_scale,
+                        spec.compute_scale);
+  return text;
+}
+
+std::string named_metrics(const Result& result) {
+  struct Shown {
+    std::string_view metric, label;
+  };
+  constexpr std::array shown = {Shown{"iteration_time", "iteration"},
+                                Shown{"throughput", "throughput"},
+                                Shown{"tokens_per_second", "tokens"},
+                                Shown{"communication_fraction", "communication"},
+                                Shown{"achieved_compute_rate", "compute rate/rank"},
+                                Shown{"compute_imbalance", "compute imbalance"},
+                                Shown{"compute_error", "compute error"}};
+  std::string text;
+  for (const Shown& each : shown) {
+    const Metric* metric = find(result, each.metric);
+    if (!metric) continue;
+    const bool is_share = each.metric == "communication_fraction" || each.metric == "compute_error";
+    const auto show = [&](double value) {
+      return is_share ? percent(value) : with_unit(value, metric->unit);
+    };
+    text += fmt::format("  {}{}", left(std::string(each.label), 19), left(show(metric->value), 18));
+    text +=
+        metric->low == metric->high ? "\n" : fmt::format("{} to {}\n", show(metric->low), show(metric->high));
+  }
+  return text;
+}
+
+std::string parts(const Result& result) {
+  struct Part {
+    std::string_view metric, label;
+  };
+  constexpr std::array shown = {Part{"compute", "compute"}, Part{"transfer", "transfer"},
+                                Part{"straggler_wait", "straggler wait"},
+                                Part{"pipeline_bubble", "pipeline bubble"}};
+  double total = 0;
+  for (const Part& part : shown)
+    if (const Metric* metric = find(result, part.metric)) total += metric->value;
+  if (total <= 0) return {};
+
+  std::string text = "\nan iteration of the rank that communicates most\n";
+  for (const Part& part : shown) {
+    const Metric* metric = find(result, part.metric);
+    if (!metric) continue;
+    const double share = metric->value / total;
+    std::string line = fmt::format("  {}{}{}  ", left(std::string(part.label), 17),
+                                   right(to_text(Seconds{metric->value}), 10), right(percent(share), 9));
+    line += std::string(std::size_t(std::lround(share * double(bar_width))), '#');
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  return text;
+}
+
+std::string operations(const Result& result) {
+  std::vector<OperationRow> rows = result.metrics.operations;
+  if (rows.empty()) return {};
+  std::ranges::stable_sort(rows, std::greater{}, &OperationRow::exposed);
+  const std::size_t left_out = rows.size() - std::min(rows.size(), operations_shown);
+  rows.resize(rows.size() - left_out);
+
+  std::vector<std::array<std::string, 10>> table{
+      {"role", "axis", "operation", "phase", "size", "ranks", "count", "median", "exposed", "bus"}};
+  for (const OperationRow& row : rows)
+    table.push_back({std::to_string(row.role), row.axis, name_of(row.kind), name_of(row.phase),
+                     to_text(Bytes{row.bytes_each}), std::to_string(row.group_size),
+                     std::to_string(row.count), to_text(Seconds{row.time.median}),
+                     to_text(Seconds{row.exposed}), bandwidth(row.bus_bandwidth)});
+  std::array<std::size_t, 10> widths{};
+  for (const auto& row : table)
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns(row[i]));
+
+  std::string text = "\noperations per rank and iteration, most exposed first\n";
+  for (const auto& row : table) {
+    std::string line = " ";
+    for (std::size_t i = 0; i < row.size(); ++i) {
+      const bool is_word = i >= 1 && i <= 3;
+      line += " " + (is_word ? left(row[i], widths[i]) : right(row[i], widths[i]));
+    }
+    text += line + "\n";
+  }
+  if (left_out > 0) text += fmt::format("  and {} more: in the JSON and CSV\n", left_out);
+  return text;
+}
+
+std::string notes(const Result& result) {
+  if (result.notes.empty()) return {};
+  std::string text = "\nnotes\n";
+  for (const std::string& note : result.notes) text += wrapped("  - ", note, 4);
+  return text;
+}
+
+std::string write(const Result& result) {
+  return heading(result) + "\n" + named_metrics(result) + parts(result) + operations(result) + notes(result) +
+         "\nnext: write it with -o result.json, then look at it with `dlnetbench report result.json`\n";
+}
+
+}  // namespace
+
+extern constinit const Format text{
+    .name = "text",
+    .summary = "a summary for a terminal",
+    .write = write,
+};
+
+}  // namespace dlnb::formats
