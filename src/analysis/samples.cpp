@@ -61,9 +61,10 @@ Metric arithmetic_mean(std::span<const double> samples) {
 
 Metric geometric_mean(std::span<const double> samples) {
   if (samples.empty()) return {};
+  // Relative to the first: logarithms of near equal samples are small and lose nothing.
   double logarithms = 0;
-  for (const double sample : samples) logarithms += std::log(sample);
-  return metric_of(samples, std::exp(logarithms / double(samples.size())));
+  for (const double sample : samples) logarithms += std::log(sample / samples.front());
+  return metric_of(samples, samples.front() * std::exp(logarithms / double(samples.size())));
 }
 
 }  // namespace dlnb
