@@ -5,6 +5,7 @@
 // A receive is posted on the receiver as soon as its sender has the data under way, before the receiver needs it.
 //   Narayanan et al., 2021, section 2.2; order of messages as recorded from PyTorch 2.13 (test/golden/torch)
 #include <algorithm>
+#include <iterator>
 #include <optional>
 #include <set>
 #include <tuple>
@@ -17,35 +18,47 @@ namespace dlnb::orders {
 namespace {
 
 using enum Action::Kind;
-using Slots = std::vector<std::optional<Action>>;  // a slot without action keeps the ranks in step
+using Slots = std::vector<std::optional<Action>>;  // a slot without action is a turn spent on parameters
 
-Slots computes_of(const Pipeline& p, int rank, int round) {
+std::vector<Action> computes_of(const Pipeline& p, int rank, int round) {
   const int total = p.chunks * p.microbatches;
   const int warm_up = std::min((p.chunks - 1) * round + 2 * (p.ranks - 1 - rank), total);
   std::vector<int> next_forward(std::size_t(p.chunks), 0), next_backward(std::size_t(p.chunks), 0);
-  Slots slots(static_cast<std::size_t>(rank));
+  std::vector<Action> computes;
   const auto run_forward = [&](int step) {
     const int chunk = step / round % p.chunks;
-    slots.push_back(Action{forward, chunk * p.ranks + rank, next_forward[std::size_t(chunk)]++});
+    computes.push_back({forward, chunk * p.ranks + rank, next_forward[std::size_t(chunk)]++});
   };
   const auto run_backward = [&](int step) {
     const int chunk = p.chunks - 1 - step / round % p.chunks;
-    slots.push_back(Action{backward, chunk * p.ranks + rank, next_backward[std::size_t(chunk)]++, true});
+    computes.push_back({backward, chunk * p.ranks + rank, next_backward[std::size_t(chunk)]++, true});
   };
 
   for (int step = 0; step < warm_up; ++step) run_forward(step);
-  // The first backward cannot be here before the last stage has had its first forward and passed it back.
-  if (warm_up > 0) {
-    const int first_backward = p.chunks * p.ranks + 2 * (p.ranks - 1 - rank);
-    slots.resize(slots.size() + std::size_t(std::max(0, first_backward - warm_up - rank)));
-  }
   for (int step = warm_up; step < total; ++step) {
     run_forward(step);
     run_backward(step - warm_up);
   }
-  for (int step = total - warm_up; step < total; ++step) {
-    slots.emplace_back();
-    run_backward(step);
+  for (int step = total - warm_up; step < total; ++step) run_backward(step);
+  return computes;
+}
+
+// The framework keeps the parameters of the next three virtual stages at hand; bringing or dropping a stage, and
+// reducing a stage's gradients behind its last backward, each take a turn, also where nothing is sharded. Turns
+// decide which receive is posted first.
+Slots with_parameter_turns(const Pipeline& p, const std::vector<Action>& computes) {
+  constexpr std::size_t at_hand = 3;
+  Slots slots;
+  std::set<int> active;
+  for (std::size_t i = 0; i < computes.size(); ++i) {
+    std::set<int> next;
+    for (std::size_t j = i; j < computes.size() && next.size() < at_hand; ++j) next.insert(computes[j].stage);
+    std::vector<int> changed;
+    std::ranges::set_symmetric_difference(active, next, std::back_inserter(changed));
+    slots.resize(slots.size() + changed.size());
+    active = std::move(next);
+    slots.emplace_back(computes[i]);
+    if (computes[i].backward && computes[i].microbatch == p.microbatches - 1) slots.emplace_back();
   }
   return slots;
 }
@@ -59,7 +72,8 @@ std::vector<std::vector<Action>> actions(const Pipeline& p) {
                     "choose a multiple of " + std::to_string(rounds));
 
   std::vector<Slots> waiting;
-  for (int rank = 0; rank < p.ranks; ++rank) waiting.push_back(computes_of(p, rank, p.microbatches / rounds));
+  for (int rank = 0; rank < p.ranks; ++rank)
+    waiting.push_back(with_parameter_turns(p, computes_of(p, rank, p.microbatches / rounds)));
 
   // Ranks take turns, one slot each; a slot whose input is not under way yet is tried again in the next turn.
   std::vector<std::vector<Action>> all(static_cast<std::size_t>(p.ranks));
