@@ -32,6 +32,7 @@ struct Traffic {
 };
 
 /// An algorithm for collectives. One file each in src/schedule/collectives/.
+/// Flows are proportional to `bytes`, so that one layout serves all sizes. The root of a broadcast is member 0.
 struct Collective {
   std::string_view name;
   std::string_view summary;

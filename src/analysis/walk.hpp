@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "analysis/arrivals.hpp"
@@ -74,8 +75,10 @@ void walk(const Arrivals& arrivals, std::int64_t rank, Walk& scratch, Sink&& sin
     waited.clear();
     for (const OperationIndex other : program.waited[i])
       waited.push_back({other, arrivals.last(rank, other), intervals[std::size_t(other)].completed, 0});
-    std::stable_sort(waited.begin(), waited.end(),
-                     [](const auto& a, const auto& b) { return a.completed < b.completed; });
+    if (waited.size() > 1)
+      std::sort(waited.begin(), waited.end(), [](const auto& a, const auto& b) {
+        return std::pair(a.completed, a.index) < std::pair(b.completed, b.index);
+      });
     std::int64_t earliest = finish;
     for (auto w = waited.rbegin(); w != waited.rend(); ++w)
       w->earliest_transfer = earliest = std::min(earliest, w->last_arrival);

@@ -18,7 +18,8 @@ struct Argument {
   std::string help;
   std::string fallback;              ///< the default as the user would write it; empty: none
   std::vector<std::string> choices;  ///< where the set is closed; anything else is refused
-  std::vector<std::string> known;    ///< offered by shell completion, where other values are right as well
+  /// What shell completion offers where other values are right as well; asked only then, for it may read files.
+  std::vector<std::string> (*known)() = nullptr;
   bool repeatable = false;
   std::string group = "Options";     ///< heading in help
 

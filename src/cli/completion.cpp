@@ -16,7 +16,8 @@ namespace dlnb {
 namespace {
 
 std::vector<std::string> values_of(const Argument& argument) {
-  return argument.choices.empty() ? argument.known : argument.choices;
+  if (!argument.choices.empty() || !argument.known) return argument.choices;
+  return argument.known();
 }
 
 std::vector<Argument> arguments_of(const Command& command) {

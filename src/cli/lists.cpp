@@ -11,7 +11,7 @@
 
 #include "analysis/analysis.hpp"
 #include "cli/command.hpp"
-#include "core/data.hpp"
+#include "config/config.hpp"
 #include "executor/live/backend.hpp"
 #include "executor/sim/network.hpp"
 #include "machine/machine.hpp"
@@ -31,12 +31,12 @@ Table names_and_summaries(Registry<Entry> all) {
 }
 
 Table models() {
-  Table table{{"name", "layers", "parameters", "sample", "source"}, {}};
+  Table table{{"name", "layers", "parameters", "sample", "summary", "source"}, {}};
   for (const std::string& name : shipped_models()) {
     const Model model = load_model(name, "list models");
     int layers = 0;
     for (const Part& part : model.parts) layers = std::max(layers, part.layer + 1);
-    table.rows.push_back({name, layers, model.parameters(), model.sample, model.source});
+    table.rows.push_back({name, layers, model.parameters(), model.sample, model.summary, model.source});
   }
   return table;
 }
@@ -63,12 +63,8 @@ Table machines() {
 }
 
 Table plans() {
-  Table table{{"name", "summary"}, {}};
-  for (const std::string& name : data_names("plans")) {
-    const Value document = read_document(find_data("plans", name, "list plans"));
-    const Value* summary = document.find("summary");
-    table.rows.push_back({name, summary && summary->is_string() ? std::get<std::string>(summary->data()) : ""});
-  }
+  Table table{{"name", "summary", "source"}, {}};
+  for (const NamedPlan& plan : shipped_plans()) table.rows.push_back({plan.name, plan.summary, plan.source});
   return table;
 }
 

@@ -11,6 +11,7 @@
 
 #include "cli/application.hpp"
 #include "cli/output.hpp"
+#include "executor/live/live.hpp"
 
 namespace {
 
@@ -35,7 +36,8 @@ int main(int argc, char** argv) {
   try {
     return dlnb::run_command_line(argc, argv);
   } catch (const dlnb::Error& error) {
-    say(colour(argc, argv), error.what(), error.hint());
+    // The ranks of a world agree on errors; one says it.
+    if (dlnb::is_first_rank()) say(colour(argc, argv), error.what(), error.hint());
     return int(error.exit());
   } catch (const std::bad_alloc&) {
     say(colour(argc, argv), "memory: there is not enough for this request",

@@ -48,8 +48,8 @@ Table table_of(const std::vector<Argument>& arguments) {
 
 std::vector<std::string> names_of_run_options() {
   std::vector<std::string> names;
-  for (const Use use : {Use::live, Use::simulated, Use::schedule})
-    for (const Argument& argument : run_arguments(use)) names.push_back(argument.name);
+  for (const Purpose purpose : {Purpose::live, Purpose::simulated, Purpose::schedule})
+    for (const Argument& argument : run_arguments(purpose)) names.push_back(argument.name);
   return names;
 }
 
@@ -119,8 +119,8 @@ std::string options_page() {
       "`--set cost_model=exact`. Where one is given more than once, options win over `--set`, and `--set` over the "
       "file.\n\n";
   std::vector<Argument> all;
-  for (const Use use : {Use::live, Use::simulated, Use::schedule})
-    for (Argument& argument : run_arguments(use))
+  for (const Purpose purpose : {Purpose::live, Purpose::simulated, Purpose::schedule})
+    for (Argument& argument : run_arguments(purpose))
       if (std::ranges::find(all, argument.name, &Argument::name) == all.end()) all.push_back(std::move(argument));
   page += to_markdown(table_of(all));
   page += "\n## Passes of a plan\n\nKeys of `[plan]` in a spec file, and of `--set plan.<pass>.<key>=<value>`.\n";

@@ -95,14 +95,15 @@ void check_result_output(const Arguments& given) {
   if (output != "-") check_writable(output, extensions());
 }
 
-int write_result(const Arguments& given, const Result& result) {
+void write_result(const Arguments& given, const Result& result) {
   const std::string output = given.text("--output");
   if (!output.empty() && output != "-") {
     write_file(output, text_for(result, output));
     log::info(fmt::format("wrote {}", output));
   }
   print(written(result, given.has("--json") || output == "-" ? "json" : "text"));
-  return int(result.valid ? Exit::success : Exit::wrong_result);
+  if (!result.valid)
+    throw WrongResult(result.kind, "the result is INVALID", "its notes say why; it was written all the same");
 }
 
 }  // namespace dlnb

@@ -21,7 +21,8 @@ std::vector<Argument> result_arguments();
 /// The check of these before the work.
 void check_result_output(const Arguments& given);
 
-/// Writes the file by its extension, then JSON or the summary to stdout. Returns the exit code of the result.
-int write_result(const Arguments& given, const Result& result);
+/// Writes the file by its extension, then JSON or the summary to stdout.
+/// Throws WrongResult after that where the result is INVALID.
+void write_result(const Arguments& given, const Result& result);
 
 }  // namespace dlnb

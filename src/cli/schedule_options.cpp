@@ -36,12 +36,12 @@ bool is_number(const std::string& text) {
 }  // namespace
 
 std::vector<Argument> schedule_arguments() {
-  std::vector<Argument> all = run_arguments(Use::schedule);
+  std::vector<Argument> all = run_arguments(Purpose::schedule);
   all.push_back({.name = "--role",
                  .value = "ROLE",
                  .help = "first, middle, last, all, or a number: the ranks that share a program are a role",
                  .fallback = "all",
-                 .known = {"first", "middle", "last", "all"},
+                 .known = [] { return std::vector<std::string>{"first", "middle", "last", "all"}; },
                  .group = "Which ranks"});
   all.push_back({.name = "--rank",
                  .value = "N",
@@ -50,7 +50,7 @@ std::vector<Argument> schedule_arguments() {
   return all;
 }
 
-Schedule schedule_from(const Arguments& given) { return make_schedule(spec_from(given, Use::schedule)); }
+Schedule schedule_from(const Arguments& given) { return make_schedule(spec_from(given, Purpose::schedule)); }
 
 std::vector<std::int64_t> chosen_roles(const Arguments& given, const Schedule& schedule) {
   if (given.has("--rank") && given.has("--role"))

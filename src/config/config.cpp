@@ -90,16 +90,22 @@ Value make_overrides(const std::vector<Assignment>& assignments) {
   std::stable_partition(ordered.begin(), ordered.end(), [](const Assignment& a) { return a.key == "plan"; });
 
   const std::vector<OptionInfo> known = run_options();
-  Value tree(Value::Table{}, "");
+  Value tree(Value::Table{}, ""), plan;
   for (const Assignment& assignment : ordered) {
     const auto option = std::find_if(known.begin(), known.end(), [&](const auto& o) { return o.name == assignment.key; });
     const bool is_text = option != known.end() && (option->type == "text" || option->type == "plan");
     // A model called '7' is a name, not a number; only a plan may also be a table.
     const bool verbatim = is_text && !assignment.text.starts_with('{');
     Value value = verbatim ? Value(assignment.text, assignment.where) : parse_value(assignment.text, assignment.where);
-    const bool opens_plan = assignment.key == "plan" && value.is_string();
-    tree.set_path(assignment.key, opens_plan ? plan_table(value) : std::move(value));
+    if (assignment.key == "plan" || assignment.key.starts_with("plan.")) {
+      Value change;
+      change.set_path(assignment.key, std::move(value));
+      merge_plan(plan, plan_table(*change.find("plan")));
+    } else {
+      tree.set_path(assignment.key, std::move(value));
+    }
   }
+  if (!plan.empty()) tree.set_path("plan", std::move(plan));
   return tree;
 }
 

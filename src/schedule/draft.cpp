@@ -76,6 +76,7 @@ void share_amounts(Draft& draft) {
 
 std::size_t split_node(std::vector<Node>& nodes, std::size_t index, double fraction) {
   DLNB_REQUIRE(nodes[index].operation.kind == OperationKind::compute, "only compute can be cut");
+  nodes[index].operation.has_part = false;
   Node second = nodes[index];
   second.operation.cost = second.operation.cost * (1 - fraction);
   nodes[index].operation.cost = nodes[index].operation.cost * fraction;

@@ -140,6 +140,8 @@ const tests = {
     const svg = await download(page, panel.getByRole('button', { name: 'SVG' }));
     assert.match(svg, /^<svg [^>]*width="900"/);
     assert(svg.includes('share of the iteration'));
+    const mistakes = (text) => new DOMParser().parseFromString(text, 'image/svg+xml').querySelectorAll('parsererror').length;
+    assert.equal(await page.evaluate(mistakes, svg), 0, 'the SVG is well-formed');
     const png = await download(page, panel.getByRole('button', { name: 'PNG' }), 'latin1');
     assert(png.startsWith('\x89PNG') && png.length > 5000);
   },

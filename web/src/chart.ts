@@ -24,11 +24,12 @@ use([
   TooltipComponent,
 ]);
 
-export const compactBelow = 560; // px
+const compactBelow = 560; // px
 const savedWidth = 900;
 const printedWidth = 690; // A4 less its margins, at 96 px per inch
 
-export const fontFamily = 'system-ui, -apple-system, "Segoe UI", Roboto, "Noto Sans", sans-serif';
+// Without quotation marks: zrender writes the name into an attribute of the saved SVG as it is.
+const fontFamily = 'system-ui, -apple-system, Segoe UI, Roboto, Noto Sans, sans-serif';
 
 interface Zoom {
   start: number;
@@ -139,7 +140,11 @@ export function panelElement(panel: Panel): HTMLElement {
     { class: 'saving', role: 'group', 'aria-label': 'Save' },
     element('span', { 'aria-hidden': true }, 'Save as'),
     button('SVG', described, () => saveText(`${panel.file}.svg`, 'image/svg+xml', each.svg())),
-    button('PNG', described, () => void savePng(`${panel.file}.png`, each.svg(), savedWidth, panel.height)),
+    button('PNG', described, () => {
+      savePng(`${panel.file}.png`, each.svg(), savedWidth, panel.height).catch((error: unknown) => {
+        saving.append(element('span', { class: 'caution', role: 'alert' }, `PNG: ${String(error)}`));
+      });
+    }),
     button('CSV', described, () => saveText(`${panel.file}.csv`, 'text/csv', csv(panel.table()))),
   );
   for (const more of panel.exports ?? [])

@@ -6,7 +6,7 @@ import { readResults, type Result } from './result';
 import { definitions } from './sections/definitions';
 import { details } from './sections/details';
 import { drawings } from './sections/drawings';
-import { overview } from './sections/overview';
+import { anchor, overview } from './sections/overview';
 import { provenance } from './sections/provenance';
 
 const counted = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
@@ -14,6 +14,7 @@ const counted = (count: number, one: string, many = `${one}s`): string => `${cou
 function header(results: Result[]): HTMLElement {
   const measured = results.filter((result) => result.kind === 'run').length;
   const invalid = results.filter((result) => !result.valid).length;
+  const first = anchor(results.findIndex((result) => !result.valid));
   const kinds = [
     measured > 0 ? `${measured} measured` : '',
     measured < results.length ? `${results.length - measured} simulated` : '',
@@ -26,7 +27,12 @@ function header(results: Result[]): HTMLElement {
     element('h1', {}, results.length === 1 ? results[0]!.label : 'Report'),
     element('p', { class: 'lead' }, `${counted(results.length, 'result')}: ${kinds.filter(Boolean).join(', ')}`),
     invalid > 0
-      ? element('p', { class: 'alarm', role: 'alert' }, `${counted(invalid, 'result is', 'results are')} INVALID: see the notes.`)
+      ? element(
+          'p',
+          { class: 'alarm', role: 'alert' },
+          `${counted(invalid, 'result is', 'results are')} INVALID. `,
+          element('a', { href: `#${first}` }, invalid === 1 ? 'See why' : 'See why, for the first'),
+        )
       : null,
     element(
       'nav',

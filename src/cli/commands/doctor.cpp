@@ -14,6 +14,7 @@
 #include "core/provenance.hpp"
 #include "executor/live/backend.hpp"
 #include "executor/live/live.hpp"
+#include "report/web_page.hpp"
 
 namespace dlnb::commands {
 namespace {
@@ -67,6 +68,15 @@ void add_libraries(Table& table) {
                         accelerators.empty() ? "no device files; compute is emulated, which needs none" : accelerators});
 }
 
+void add_page(Table& table) {
+  try {
+    table.rows.push_back({"report page", "ok", fmt::format("inside the program, {}; needs no network, npm or server",
+                                                           to_text(Bytes{std::int64_t(web_page().size())}))});
+  } catch (const Error& error) {
+    table.rows.push_back({"report page", "missing", std::string(error.what()) + "; " + error.hint()});
+  }
+}
+
 int run(const Arguments& given) {
   const Provenance program = provenance_of_program();
   Table table{{"subject", "state", "detail"}, {}};
@@ -84,7 +94,7 @@ int run(const Arguments& given) {
   }
   if (inside_a_world()) table.rows.push_back({"world", "ok", "this process is a rank of a launcher's world"});
   table.rows.push_back({"simulator", "ok", "inside the program"});
-  table.rows.push_back({"report page", "ok", "inside the program; needs no network, npm or server"});
+  add_page(table);
   print(to_format(table, given.text("--format", "text")));
   return int(Exit::success);
 }

@@ -13,7 +13,7 @@ namespace dlnb::commands {
 namespace {
 
 std::vector<Argument> arguments() {
-  std::vector<Argument> all = run_arguments(Use::schedule);
+  std::vector<Argument> all = run_arguments(Purpose::schedule);
   all.push_back({.name = "--format",
                  .value = "FORMAT",
                  .help = "how to print",

@@ -17,13 +17,23 @@ namespace dlnb {
 
 /// Runs the schedule live. Called in every rank's process (or once, for `threads`);
 /// returns the merged trace on rank 0 and an empty optional on the others.
+/// Errors are agreed on: every rank throws the same one.
 std::optional<Trace> run_live(const Schedule& schedule, const RunSpec& spec);
 
 /// Whether this process already is a rank of a world that a launcher made (mpirun, srun).
 bool inside_a_world();
 
+/// Whether this process should talk: rank 0 of a world, or no rank at all.
+bool is_first_rank();
+
+/// Whether ranks of this backend are processes that a launcher has to start (`threads` are not).
+/// Throws UserError where no backend is called so.
+bool needs_launcher(const std::string& backend);
+
 /// Starts `ranks` copies of this command under the backend's own launcher and waits for them.
-/// Returns the exit code of the run.
+/// Returns the exit code of the run. SIGINT, SIGTERM and SIGUSR1 ask the ranks to end after the current iteration;
+/// a second one ends them at once.
+/// Throws UserError (no such backend) and Unavailable (library or launcher absent).
 int launch(const RunSpec& spec, const std::vector<std::string>& command);
 
 }  // namespace dlnb

@@ -34,20 +34,25 @@ export function grouped<Item, Key>(items: Item[], key: (item: Item) => Key): Map
   return groups;
 }
 
-/// Per result, the traits that differ between results that are otherwise alike: "placement random, batch 32".
+/// Per result, the traits that tell it from results that are otherwise alike: "placement random, batch 32".
+/// Sizes of one plan, model and machine share their telling traits, so that they stay one line in a figure.
 /// Empty where every configuration occurs once; exact repeats are numbered.
 export function variants(results: Result[]): Map<Result, string> {
-  const alike = grouped(results, (r) => [planOf(r), modelOf(r), machineOf(r), ranksOf(r)].join('\n'));
-  const telling = Object.entries(traits).filter(([, trait]) =>
-    [...alike.values()].some((group) => new Set(group.map((r) => text(trait(r)))).size > 1),
-  );
-  const named = new Map(
-    results.map((r) => [r, telling.map(([name, trait]) => `${name.replaceAll('_', ' ')} ${text(trait(r))}`).join(', ')]),
-  );
-  for (const group of alike.values())
-    for (const same of grouped(group, (r) => named.get(r)).values())
-      same.forEach((r, i) => {
-        if (same.length > 1) named.set(r, [named.get(r), `no. ${i + 1}`].filter(Boolean).join(', '));
-      });
+  const named = new Map<Result, string>();
+  for (const family of grouped(results, (r) => [planOf(r), modelOf(r), machineOf(r)].join('\n')).values()) {
+    const alike = [...grouped(family, ranksOf).values()];
+    const telling = Object.entries(traits).filter(([, trait]) =>
+      alike.some((group) => new Set(group.map((r) => text(trait(r)))).size > 1),
+    );
+    for (const group of alike) {
+      const described = grouped(group, (r) =>
+        telling.map(([name, trait]) => `${name.replaceAll('_', ' ')} ${text(trait(r))}`).join(', '),
+      );
+      for (const [words, same] of described)
+        same.forEach((r, i) =>
+          named.set(r, same.length > 1 ? [words, `no. ${i + 1}`].filter(Boolean).join(', ') : words),
+        );
+    }
+  }
   return named;
 }

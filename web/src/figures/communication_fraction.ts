@@ -15,8 +15,16 @@ interface Bar {
   fraction: Metric | undefined;
 }
 
+const largestFraction = 'communication fraction, largest over ranks';
 const parts = ['transfer', 'straggler_wait', 'pipeline_bubble'] as const;
-const row = 26; // px
+const rowHeight = 26; // px
+
+// A row of the chart: the plan's name over its bars, or a bar.
+type Row = { heading: string } | { bar: Bar };
+const barOf = (row: Row | undefined): Bar | undefined => (row && 'bar' in row ? row.bar : undefined);
+const rowsOf = (bars: Bar[]): Row[] =>
+  [...grouped(bars, (bar) => bar.plan)].flatMap(([heading, same]) => [{ heading }, ...same.map((bar) => ({ bar }))]);
+
 // Texture as well as colour, for print in grey.
 const decals: Record<string, unknown> = {
   straggler_wait: { symbol: 'rect', dashArrayX: [1, 0], dashArrayY: [2, 4], rotation: -Math.PI / 4, color: 'rgba(0,0,0,0.35)' },
@@ -43,12 +51,13 @@ function tooltip(bar: Bar): HTMLElement {
   );
 }
 
-function option(bars: Bar[], most: number, { theme, compact }: View): EChartsCoreOption {
+function option(rows: Row[], most: number, { theme, compact }: View): EChartsCoreOption {
   const size = compact ? 11 : 12;
+  const legend = [...parts.map((part) => words(part)), largestFraction];
   return {
     aria: { enabled: true, decal: { show: false } },
-    grid: { left: 8, right: 56, top: 34, bottom: 44, containLabel: true },
-    legend: { top: 0, left: 0, itemWidth: 16, itemHeight: 10, selectedMode: false, textStyle: { color: theme.text, fontSize: size } },
+    grid: { left: 8, right: 56, top: compact ? 56 : 34, bottom: 32, containLabel: true },
+    legend: { top: 0, left: 0, itemWidth: 16, itemHeight: 10, selectedMode: false, data: legend, textStyle: { color: theme.text, fontSize: size } },
     tooltip: {
       trigger: 'axis',
       axisPointer: { type: 'shadow' },
@@ -57,7 +66,7 @@ function option(bars: Bar[], most: number, { theme, compact }: View): EChartsCor
       borderColor: theme.line,
       textStyle: { color: theme.text },
       formatter: (hit: unknown) => {
-        const bar = bars[(hit as { dataIndex: number }[])[0]?.dataIndex ?? 0];
+        const bar = barOf(rows[(hit as { dataIndex: number }[])[0]?.dataIndex ?? 0]);
         return bar ? tooltip(bar) : '';
       },
     },
@@ -75,24 +84,17 @@ function option(bars: Bar[], most: number, { theme, compact }: View): EChartsCor
     yAxis: {
       type: 'category',
       inverse: true,
-      data: bars.map((_, i) => String(i)),
+      data: rows.map((_, i) => String(i)),
       axisTick: { show: false },
       axisLine: { lineStyle: { color: theme.muted } },
       axisLabel: {
         interval: 0,
         color: theme.text,
         fontSize: size,
-        lineHeight: 13,
         formatter: (index: string) => {
-          const bar = bars[Number(index)]!;
-          if (compact) {
-            const first = bars[Number(index) - 1]?.plan !== bar.plan;
-            return first ? `${shorten(bar.plan, 22)}\n${sizeOf(bar)}` : sizeOf(bar);
-          }
-          const first = bars[Number(index) - 1]?.plan !== bar.plan;
-          return first ? `{plan|${shorten(bar.plan, 48)}}   ${sizeOf(bar)}` : sizeOf(bar);
+          const bar = barOf(rows[Number(index)]);
+          return bar ? sizeOf(bar) : '';
         },
-        rich: { plan: { fontWeight: 'bold', fontSize: size, color: theme.text } },
       },
     },
     series: [
@@ -100,15 +102,17 @@ function option(bars: Bar[], most: number, { theme, compact }: View): EChartsCor
         type: 'bar',
         name: words(part),
         stack: 'communication',
+        emphasis: { disabled: true },
         barMaxWidth: 18,
         itemStyle: { color: theme.cause[part], ...(decals[part] ? { decal: decals[part] } : {}) },
-        data: bars.map((bar) => bar.parts[part] * 100),
+        data: rows.map((row) => (barOf(row)?.parts[part] ?? NaN) * 100),
       })),
       {
         type: 'scatter',
-        name: 'communication fraction, largest over ranks',
+        name: largestFraction,
         symbol: 'diamond',
         symbolSize: 11,
+        emphasis: { disabled: true },
         z: 5,
         itemStyle: { color: theme.background, borderColor: theme.text, borderWidth: 1.5 },
         label: {
@@ -116,9 +120,32 @@ function option(bars: Bar[], most: number, { theme, compact }: View): EChartsCor
           position: 'right',
           color: theme.text,
           fontSize: size,
-          formatter: (point: { dataIndex: number }) => percent(bars[point.dataIndex]?.fraction?.value),
+          formatter: (point: { value: [number, number] }) => percent(point.value[0] / 100),
         },
-        data: bars.map((bar, i) => (bar.fraction?.value == null ? null : [bar.fraction.value * 100, i])),
+        data: rows.flatMap((row, i) => {
+          const fraction = barOf(row)?.fraction?.value;
+          return typeof fraction === 'number' ? [[fraction * 100, i]] : [];
+        }),
+      },
+      {
+        type: 'scatter',
+        name: 'plan',
+        silent: true,
+        symbolSize: 0,
+        tooltip: { show: false },
+        label: {
+          show: true,
+          position: 'right',
+          distance: 4,
+          color: theme.text,
+          fontSize: size,
+          fontWeight: 'bold',
+          formatter: (point: { value: [number, number] }) => {
+            const row = rows[point.value[1]];
+            return row && 'heading' in row ? shorten(row.heading, compact ? 38 : 90) : '';
+          },
+        },
+        data: rows.flatMap((row, i) => ('heading' in row ? [[0, i]] : [])),
       },
     ],
   };
@@ -127,11 +154,12 @@ function option(bars: Bar[], most: number, { theme, compact }: View): EChartsCor
 const shorten = (text: string, most: number): string => (text.length > most ? `${text.slice(0, most - 1)}…` : text);
 
 function panel(machine: string, bars: Bar[], most: number, index: number): Panel {
+  const rows = rowsOf(bars);
   return {
     title: `Communication fraction on ${machine}`,
     file: `communication-fraction-${index + 1}`,
-    height: bars.length * row + 90,
-    option: (view) => option(bars, most, view),
+    height: rows.length * rowHeight + 120,
+    option: (view) => option(rows, most, view),
     table: () => ({
       columns: [
         { name: 'result' },
@@ -163,6 +191,8 @@ function panel(machine: string, bars: Bar[], most: number, index: number): Panel
   };
 }
 
+const family = (bar: Bar): string => `${planOf(bar.result)} · ${modelOf(bar.result)}`;
+
 function draw(results: Result[]): Drawing {
   const variant = variants(results);
   const bars: Bar[] = results.flatMap((result) => {
@@ -174,12 +204,17 @@ function draw(results: Result[]): Drawing {
     ...bars.map(({ parts: p, fraction }) => Math.max(fraction?.value ?? 0, p.transfer + p.straggler_wait + p.pipeline_bubble)),
   );
   // One axis for all machines, so that their bars compare.
-  const most = Math.min(100, Math.max(10, Math.ceil(largest * 10) * 10));
+  const step = largest > 0.5 ? 20 : 10;
+  const most = Math.max(10, Math.ceil((largest * 100) / step) * step);
   const missing = results.length - bars.length;
   return {
     panels: [...grouped(bars, (bar) => machineOf(bar.result))].map(([machine, here], i) => {
-      const together = [...grouped(here, (bar) => bar.plan).values()];
-      const sorted = together.flatMap((same) => same.sort((a, b) => ranksOf(a.result) - ranksOf(b.result)));
+      const order = [...grouped(here, family).keys()];
+      const sorted = here.toSorted(
+        (a, b) =>
+          order.indexOf(family(a)) - order.indexOf(family(b)) ||
+          (a.plan < b.plan ? -1 : a.plan > b.plan ? 1 : ranksOf(a.result) - ranksOf(b.result)),
+      );
       return panel(machine, sorted, most, i);
     }),
     notices: missing > 0 ? [`${missing} of ${results.length} results hold no breakdown of the iteration.`] : [],

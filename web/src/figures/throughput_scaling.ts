@@ -89,13 +89,14 @@ function option(group: ScalingGroup, measure: Measure, view: View): EChartsCoreO
   const ideal = {
     lineStyle: { color: theme.muted, width: 1.5, type: 'dotted' },
     itemStyle: { color: theme.muted },
-    showSymbol: false,
+    symbol: 'none',
     silent: true,
   };
   const throughput = [
     ...dots((point) => point.throughput),
-    ...group.series.map((series) => ({
+    ...group.series.map((series, i) => ({
       ...ideal,
+      lineStyle: { ...ideal.lineStyle, color: colour(i) },
       type: 'line',
       name: 'ideal',
       data: series.points.map((point) => [point.ranks, point.ideal]),
@@ -122,13 +123,17 @@ function option(group: ScalingGroup, measure: Measure, view: View): EChartsCoreO
   ];
   return {
     aria: { enabled: true, decal: { show: false } },
-    grid: { left: 64, right: 24, top: 16, bottom: 50 + legendHeight(group) },
+    grid: { left: 64, right: 24, top: 16, bottom: 52 + legendHeight(group) },
     legend: {
       bottom: 0,
       left: 0,
       itemWidth: 28,
+      itemGap: 7,
       orient: 'vertical',
-      data: [...group.series.map((series) => series.name), 'ideal'],
+      data: [
+        ...group.series.map((series) => series.name),
+        { name: 'ideal', lineStyle: { color: theme.muted }, itemStyle: { opacity: 0 } },
+      ],
       textStyle: { color: theme.text, fontSize: compact ? 11 : 12, width: compact ? 260 : 380, overflow: 'truncate' },
     },
     tooltip: {
@@ -149,7 +154,7 @@ function option(group: ScalingGroup, measure: Measure, view: View): EChartsCoreO
   };
 }
 
-const legendHeight = (group: ScalingGroup): number => (group.series.length + 1) * 24;
+const legendHeight = (group: ScalingGroup): number => (group.series.length + 1) * 21;
 
 function panel(group: ScalingGroup, measure: Measure, index: number): Panel {
   const of = `${group.plan}, ${group.model}`;

@@ -310,7 +310,7 @@ class TimelinePanel implements Panel {
   private help(): string {
     return (
       'Point at an event, or use the arrow keys on the focused chart; + and − or Ctrl and the wheel zoom. ' +
-      'Columns narrower than an event’s pixel show shares of time as height.'
+      'Where events are narrower than a pixel, a column shows their shares of the time as height.'
     );
   }
 
@@ -360,7 +360,7 @@ const figure: Figure = {
   order: 5,
   id: 'timeline',
   title: 'Timeline of one iteration',
-  answers: 'one iteration seen rank by rank; the paper shows its sums in Fig. 2',
+  answers: 'the parts of paper, Fig. 2, rank by rank',
   caption: 'What each rank did in the median iteration: compute in grey, what it waited for in colour.',
   oneAtATime: true,
   draw,

@@ -55,7 +55,7 @@ export function overview(results: Result[]): HTMLElement {
         'tr',
         {},
         element('th', { scope: 'row' }, element('a', { href: `#${anchor(i)}` }, result.label), badges(result)),
-        element('td', {}, machineOf(result)),
+        element('td', { class: 'machine' }, machineOf(result)),
         element('td', { class: 'number' }, integer(ranksOf(result))),
         ...columns.map((name) =>
           element('td', { class: 'number' }, metricText(name, result.metrics[name], result.metrics[name]?.value)),
