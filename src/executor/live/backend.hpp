@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <dlnb/registry.hpp>
+
+#include "executor/live/transport.hpp"
+
+namespace dlnb {
+
+/// What a world is opened for.
+struct WorldOptions {
+  std::int64_t ranks = 1;      ///< of the schedule
+  bool second_thread = false;  ///< a helper thread tests while the rank computes
+};
+
+/// How to start the ranks of a backend as processes.
+struct Launcher {
+  std::vector<std::string> command;  ///< program and flags; the rank's own command follows
+  std::vector<std::pair<std::string, std::string>> environment;
+};
+
+/// A communication library. One file each in backends/.
+struct Backend {
+  std::string_view name;
+  std::string_view summary;
+  /// Why it cannot be used here and what to install; empty where it can.
+  std::string (*missing)();
+  /// Runs `body` for every rank that lives in this process, each with its end of the world, and returns when all
+  /// have. Rethrows the first failure after the other local ranks were released.
+  void (*open)(const WorldOptions& options, const std::function<void(Transport&)>& body);
+  /// Null where ranks need no processes of their own.
+  Launcher (*launcher)(std::int64_t ranks, bool second_thread);
+};
+namespace backends {
+Registry<Backend> all();
+}
+
+/// The backend called so; throws UserError (unknown) or Unavailable (absent, with what to install).
+const Backend& usable_backend(std::string_view name);
+
+}  // namespace dlnb

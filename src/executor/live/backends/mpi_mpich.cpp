@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor/live/mpi_library.hpp"
+
+namespace dlnb::backends {
+
+extern constinit const Backend mpi_mpich{
+    .name = "mpi-mpich",
+    .summary = "processes over MPICH",
+    .missing = [] { return missing(mpich()); },
+    .open = [](const WorldOptions& options,
+               const std::function<void(Transport&)>& body) { open(mpich(), options, body); },
+    .launcher = [](std::int64_t ranks, bool second_thread) { return mpich().launcher(ranks, second_thread); },
+};
+
+}  // namespace dlnb::backends

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <dlnb/trace.hpp>
+
+#include "executor/live/clocks.hpp"
+
+namespace dlnb {
+
+/// A rank's record as bytes, for the way to rank 0.
+std::vector<std::byte> pack(const RankTrace& trace);
+RankTrace unpack(std::span<const std::byte> bytes);
+
+/// Moves a record to rank 0's clock.
+void to_first_clock(RankTrace& trace, const Offset& before, const Offset& after);
+
+/// Shifts all ranks so that the earliest iteration begins at 0.
+void shift_to_common_start(std::vector<RankTrace>& ranks);
+
+/// A run whose compute phases were off by more than this, on average, is INVALID.
+inline constexpr double largest_compute_error = 0.01;
+
+/// Marks the trace INVALID, with the rank and the numbers, where compute was emulated too badly.
+void judge_compute(Trace& trace);
+
+}  // namespace dlnb

@@ -1,0 +1,23 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the program and a module loaded at run time agree on. A module is built from this tree with the same compiler,
+// so C++ may cross the border; the number in the symbol's name changes with Transport.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+
+#include "executor/live/transport.hpp"
+
+namespace dlnb {
+
+struct ModuleOptions {
+  bool second_thread = false;
+  /// Largest count passed to a library whose counts are int; smaller ones let tests reach the way around it.
+  std::int64_t largest_count = std::numeric_limits<int>::max();
+};
+
+/// Joins the world. Throws std::runtime_error. The caller deletes the transport, which leaves the world.
+using OpenTransport = Transport* (*)(const ModuleOptions&);
+inline constexpr char open_transport_symbol[] = "dlnb_open_transport_1";
+
+}  // namespace dlnb

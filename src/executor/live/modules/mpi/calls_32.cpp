@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+// Counts are int. Where a count, or the sum of counts over the group that libraries form inside, would not fit:
+//   all-reduce    two requests, blocks of elements and the rest, so that algorithms can still cut it in pieces
+//   all others    one item per rank, of a datatype as long as that rank's part
+#include <algorithm>
+
+#include "executor/live/modules/mpi/calls.hpp"
+#include "executor/live/modules/mpi/sum.hpp"
+
+namespace dlnb::mpi {
+namespace {
+
+template <DataType type>
+void add(void* in, void* inout, int* items, MPI_Datatype* datatype) {
+  add_items(type, in, inout, *items, *datatype);
+}
+
+/// Elements as MPI is told of them.
+struct Items {
+  int count;
+  MPI_Datatype type;
+  MPI_Op sum;
+};
+
+/// `elements` per rank, `total` over the group.
+Items items_of(DataType dtype, std::int64_t elements, std::int64_t total, Types& types, std::int64_t largest) {
+  if (total <= largest) return {int(elements), types.element(dtype), types.sum(dtype)};
+  return {1, types.many(dtype, elements), types.sum_of_many(dtype)};
+}
+
+struct Pieces {
+  Items first, rest;
+  std::byte* rest_at;
+};
+
+Pieces pieces_of(const Transfer& t, Types& types, std::int64_t largest) {
+  const std::int64_t elements = t.elements_received, blocks = elements / Types::block;
+  const Items none{0, types.element(t.dtype), types.sum(t.dtype)};
+  if (elements <= largest || blocks == 0) return {{int(elements), none.type, none.sum}, none, t.receive};
+  return {{int(blocks), types.many(t.dtype, Types::block), types.sum_of_many(t.dtype)},
+          {int(elements % Types::block), none.type, none.sum},
+          t.receive + blocks * Types::block * size_of(t.dtype)};
+}
+
+/// What one rank hands to or gets from each other.
+std::int64_t share_of(const Transfer& t, int members) {
+  switch (t.kind) {
+    case OperationKind::all_gather:
+    case OperationKind::send: return t.elements_sent;
+    case OperationKind::all_to_all: return t.elements_sent / members;
+    default: return t.elements_received;
+  }
+}
+
+std::int64_t total_of(const Transfer& t) { return std::max(t.elements_sent, t.elements_received); }
+
+}  // namespace
+
+MPI_Op make_sum(DataType type) {
+  MPI_User_function* function = add<DataType::float32>;
+  if (type == DataType::float16) function = add<DataType::float16>;
+  if (type == DataType::bfloat16) function = add<DataType::bfloat16>;
+  if (type == DataType::float8) function = add<DataType::float8>;
+  MPI_Op op;
+  check(MPI_Op_create(function, 1, &op));
+  return op;
+}
+
+int start(const Call& call, Types& types, std::int64_t largest, MPI_Request* request) {
+  const Transfer& t = call.transfer;
+  const MPI_Comm comm = call.communicator;
+  if (t.kind == OperationKind::all_reduce) {
+    const Pieces p = pieces_of(t, types, largest);
+    check(MPI_Iallreduce(MPI_IN_PLACE, t.receive, p.first.count, p.first.type, p.first.sum, comm, request));
+    if (p.rest.count == 0) return 1;
+    check(MPI_Iallreduce(MPI_IN_PLACE, p.rest_at, p.rest.count, p.rest.type, p.rest.sum, comm, request + 1));
+    return 2;
+  }
+  const Items i = items_of(t.dtype, share_of(t, call.members), total_of(t), types, largest);
+  switch (t.kind) {
+    case OperationKind::all_gather:
+      check(MPI_Iallgather(t.send, i.count, i.type, t.receive, i.count, i.type, comm, request));
+      break;
+    case OperationKind::reduce_scatter:
+      check(MPI_Ireduce_scatter_block(t.send, t.receive, i.count, i.type, i.sum, comm, request));
+      break;
+    case OperationKind::all_to_all:
+      check(MPI_Ialltoall(t.send, i.count, i.type, t.receive, i.count, i.type, comm, request));
+      break;
+    case OperationKind::broadcast: check(MPI_Ibcast(t.receive, i.count, i.type, t.peer, comm, request)); break;
+    case OperationKind::send: check(MPI_Isend(t.send, i.count, i.type, t.peer, t.tag, comm, request)); break;
+    case OperationKind::recv: check(MPI_Irecv(t.receive, i.count, i.type, t.peer, t.tag, comm, request)); break;
+    default: check(MPI_Ibarrier(comm, request)); break;
+  }
+  return 1;
+}
+
+void run(const Call& call, Types& types, std::int64_t largest) {
+  const Transfer& t = call.transfer;
+  const MPI_Comm comm = call.communicator;
+  if (t.kind == OperationKind::all_reduce) {
+    const Pieces p = pieces_of(t, types, largest);
+    check(MPI_Allreduce(MPI_IN_PLACE, t.receive, p.first.count, p.first.type, p.first.sum, comm));
+    if (p.rest.count > 0)
+      check(MPI_Allreduce(MPI_IN_PLACE, p.rest_at, p.rest.count, p.rest.type, p.rest.sum, comm));
+    return;
+  }
+  const Items i = items_of(t.dtype, share_of(t, call.members), total_of(t), types, largest);
+  switch (t.kind) {
+    case OperationKind::all_gather:
+      return check(MPI_Allgather(t.send, i.count, i.type, t.receive, i.count, i.type, comm));
+    case OperationKind::reduce_scatter:
+      return check(MPI_Reduce_scatter_block(t.send, t.receive, i.count, i.type, i.sum, comm));
+    case OperationKind::all_to_all:
+      return check(MPI_Alltoall(t.send, i.count, i.type, t.receive, i.count, i.type, comm));
+    case OperationKind::broadcast: return check(MPI_Bcast(t.receive, i.count, i.type, t.peer, comm));
+    case OperationKind::send: return check(MPI_Send(t.send, i.count, i.type, t.peer, t.tag, comm));
+    case OperationKind::recv:
+      return check(MPI_Recv(t.receive, i.count, i.type, t.peer, t.tag, comm, MPI_STATUS_IGNORE));
+    default: return check(MPI_Barrier(comm));
+  }
+}
+
+}  // namespace dlnb::mpi

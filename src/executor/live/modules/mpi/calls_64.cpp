@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor/live/modules/mpi/calls.hpp"
+#include "executor/live/modules/mpi/sum.hpp"
+
+namespace dlnb::mpi {
+namespace {
+
+template <DataType type>
+void add(void* in, void* inout, MPI_Count* items, MPI_Datatype* datatype) {
+  add_items(type, in, inout, *items, *datatype);
+}
+
+}  // namespace
+
+MPI_Op make_sum(DataType type) {
+  MPI_User_function_c* function = add<DataType::float32>;
+  if (type == DataType::float16) function = add<DataType::float16>;
+  if (type == DataType::bfloat16) function = add<DataType::bfloat16>;
+  if (type == DataType::float8) function = add<DataType::float8>;
+  MPI_Op op;
+  check(MPI_Op_create_c(function, 1, &op));
+  return op;
+}
+
+int start(const Call& call, Types& types, std::int64_t, MPI_Request* request) {
+  const Transfer& t = call.transfer;
+  const MPI_Datatype type = types.element(t.dtype);
+  const MPI_Comm comm = call.communicator;
+  const MPI_Count sent = t.elements_sent, received = t.elements_received;
+  switch (t.kind) {
+    case OperationKind::all_reduce:
+      check(MPI_Iallreduce_c(MPI_IN_PLACE, t.receive, received, type, types.sum(t.dtype), comm, request));
+      break;
+    case OperationKind::all_gather:
+      check(MPI_Iallgather_c(t.send, sent, type, t.receive, sent, type, comm, request));
+      break;
+    case OperationKind::reduce_scatter:
+      check(MPI_Ireduce_scatter_block_c(t.send, t.receive, received, type, types.sum(t.dtype), comm, request));
+      break;
+    case OperationKind::all_to_all: {
+      const MPI_Count part = sent / call.members;
+      check(MPI_Ialltoall_c(t.send, part, type, t.receive, part, type, comm, request));
+      break;
+    }
+    case OperationKind::broadcast: check(MPI_Ibcast_c(t.receive, received, type, t.peer, comm, request)); break;
+    case OperationKind::send: check(MPI_Isend_c(t.send, sent, type, t.peer, t.tag, comm, request)); break;
+    case OperationKind::recv: check(MPI_Irecv_c(t.receive, received, type, t.peer, t.tag, comm, request)); break;
+    default: check(MPI_Ibarrier(comm, request)); break;
+  }
+  return 1;
+}
+
+void run(const Call& call, Types& types, std::int64_t) {
+  const Transfer& t = call.transfer;
+  const MPI_Datatype type = types.element(t.dtype);
+  const MPI_Comm comm = call.communicator;
+  const MPI_Count sent = t.elements_sent, received = t.elements_received;
+  switch (t.kind) {
+    case OperationKind::all_reduce:
+      return check(MPI_Allreduce_c(MPI_IN_PLACE, t.receive, received, type, types.sum(t.dtype), comm));
+    case OperationKind::all_gather: return check(MPI_Allgather_c(t.send, sent, type, t.receive, sent, type, comm));
+    case OperationKind::reduce_scatter:
+      return check(MPI_Reduce_scatter_block_c(t.send, t.receive, received, type, types.sum(t.dtype), comm));
+    case OperationKind::all_to_all: {
+      const MPI_Count part = sent / call.members;
+      return check(MPI_Alltoall_c(t.send, part, type, t.receive, part, type, comm));
+    }
+    case OperationKind::broadcast: return check(MPI_Bcast_c(t.receive, received, type, t.peer, comm));
+    case OperationKind::send: return check(MPI_Send_c(t.send, sent, type, t.peer, t.tag, comm));
+    case OperationKind::recv:
+      return check(MPI_Recv_c(t.receive, received, type, t.peer, t.tag, comm, MPI_STATUS_IGNORE));
+    default: return check(MPI_Barrier(comm));
+  }
+}
+
+}  // namespace dlnb::mpi

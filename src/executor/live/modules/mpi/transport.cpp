@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+// A rank of an MPI world. Built once per MPI library into a module of its own.
+#include <mpi.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <memory>
+#include <stdexcept>
+#include <string>
+#include <vector>
+
+#include "executor/live/module.hpp"
+#include "executor/live/modules/mpi/calls.hpp"
+#include "executor/live/modules/mpi/types.hpp"
+
+namespace dlnb::mpi {
+namespace {
+
+/// "Open MPI 4.1.4", "MPICH 4.0.2"
+std::string library_version() {
+  char text[MPI_MAX_LIBRARY_VERSION_STRING];
+  int length = 0;
+  check(MPI_Get_library_version(text, &length));
+  std::string version(text, std::size_t(length));
+  version.resize(std::min(version.find_first_of(",\n"), version.size()));
+  // "Open MPI v4.1.4" and "MPICH Version:\t4.0.2"
+  const std::size_t number = version.find_last_of(" \tv") + 1;
+  return (version.starts_with("MPICH") ? "MPICH " : version.starts_with("Open MPI") ? "Open MPI " : "") +
+         (number < version.size() ? version.substr(number) : version);
+}
+
+class MpiTransport final : public Transport {
+ public:
+  explicit MpiTransport(const ModuleOptions& options) : options_(options) {
+    int initialised = 0, given = 0;
+    check(MPI_Initialized(&initialised));
+    if (initialised) throw std::runtime_error("MPI: a process can join one world only");
+    const int wanted = options.second_thread ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED;
+    check(MPI_Init_thread(nullptr, nullptr, wanted, &given));
+    if (given < wanted) throw std::runtime_error("MPI: this library was built without MPI_THREAD_MULTIPLE");
+    check(MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN));
+    check(MPI_Comm_rank(MPI_COMM_WORLD, &rank_));
+    check(MPI_Comm_size(MPI_COMM_WORLD, &size_));
+    types_ = std::make_unique<Types>();
+  }
+
+  ~MpiTransport() override {
+    for (End& end : ends_) MPI_Comm_free(&end.communicator);
+    types_.reset();
+    MPI_Finalize();
+  }
+
+  int rank() const override { return rank_; }
+  int size() const override { return size_; }
+  std::string library() const override { return library_version(); }
+
+  int communicator(std::span<const int> members) override {
+    MPI_Group world, group;
+    MPI_Comm made;
+    check(MPI_Comm_group(MPI_COMM_WORLD, &world));
+    check(MPI_Group_incl(world, int(members.size()), members.data(), &group));
+    check(MPI_Comm_create_group(MPI_COMM_WORLD, group, 0, &made));
+    MPI_Group_free(&group);
+    MPI_Group_free(&world);
+    check(MPI_Comm_set_errhandler(made, MPI_ERRORS_RETURN));
+    ends_.push_back({made, int(members.size())});
+    return int(ends_.size()) - 1;
+  }
+
+  void reserve(int slots) override { slots_.resize(std::size_t(slots)); }
+
+  void start(int slot, const Transfer& transfer) override {
+    Slot& place = slots_[std::size_t(slot)];
+    place.count = mpi::start(call(transfer), *types_, options_.largest_count, place.requests.data());
+  }
+
+  bool test(int slot) override {
+    Slot& place = slots_[std::size_t(slot)];
+    int complete = 0;
+    check(MPI_Testall(place.count, place.requests.data(), &complete, MPI_STATUSES_IGNORE));
+    return complete != 0;
+  }
+
+  void wait(int slot) override {
+    Slot& place = slots_[std::size_t(slot)];
+    check(MPI_Waitall(place.count, place.requests.data(), MPI_STATUSES_IGNORE));
+  }
+
+  void run(const Transfer& transfer) override { mpi::run(call(transfer), *types_, options_.largest_count); }
+
+  // A rank that hangs inside MPI cannot be reached through MPI. Launchers end a world of which one process has ended
+  // without MPI_Finalize, and hand its exit code on.
+  void abort(int code, const std::string& why) override {
+    const std::string line = "error: " + why + "\n";
+    if (write(STDERR_FILENO, line.data(), line.size()) < 0) _exit(code);
+    _exit(code);
+  }
+
+ private:
+  struct End {
+    MPI_Comm communicator;
+    int members;
+  };
+  struct Slot {
+    std::array<MPI_Request, most_requests> requests;
+    int count = 0;
+  };
+
+  Call call(const Transfer& transfer) const {
+    const End& end = ends_[std::size_t(transfer.communicator)];
+    return {transfer, end.communicator, end.members};
+  }
+
+  const ModuleOptions options_;
+  int rank_ = 0, size_ = 1;
+  std::unique_ptr<Types> types_;
+  std::vector<End> ends_;
+  std::vector<Slot> slots_;
+};
+
+}  // namespace
+}  // namespace dlnb::mpi
+
+extern "C" __attribute__((visibility("default"))) dlnb::Transport* dlnb_open_transport_1(
+    const dlnb::ModuleOptions& options) {
+  return new dlnb::mpi::MpiTransport(options);
+}

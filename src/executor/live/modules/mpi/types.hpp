@@ -1,0 +1,44 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <mpi.h>
+
+#include <array>
+#include <cstdint>
+#include <map>
+#include <utility>
+
+#include <dlnb/units.hpp>
+
+namespace dlnb::mpi {
+
+/// Throws std::runtime_error with MPI's own words where `code` is an error.
+void check(int code);
+
+/// Element types of true size with their sums. MPI 4 knows float32 only: the others are opaque bytes to it, added up
+/// by our own operators. Made after MPI_Init, forgotten before MPI_Finalize.
+class Types {
+ public:
+  Types();
+  ~Types();
+  Types(const Types&) = delete;
+  Types& operator=(const Types&) = delete;
+
+  MPI_Datatype element(DataType type) const { return elements_[std::size_t(type)]; }
+  /// For elements; float32 has MPI's own.
+  MPI_Op sum(DataType type) const { return type == DataType::float32 ? MPI_SUM : sums_[std::size_t(type)]; }
+  /// Also for types of many elements.
+  MPI_Op sum_of_many(DataType type) const { return sums_[std::size_t(type)]; }
+  /// `elements` consecutive ones, however many, as a single item.
+  MPI_Datatype many(DataType type, std::int64_t elements);
+
+  /// Elements in the inner part of such a type.
+  static constexpr std::int64_t block = 1 << 16;
+
+ private:
+  std::array<MPI_Datatype, 4> elements_;
+  std::array<MPI_Op, 4> sums_;
+  std::map<std::pair<DataType, std::int64_t>, MPI_Datatype> many_;
+};
+
+}  // namespace dlnb::mpi

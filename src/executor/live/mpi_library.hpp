@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "executor/live/backend.hpp"
+
+namespace dlnb {
+
+/// An MPI implementation that a module is built for.
+struct MpiLibrary {
+  std::string_view name;      ///< "openmpi", as in DLNETBENCH_MPI
+  std::string_view title;     ///< "Open MPI"
+  std::string_view module;    ///< file name
+  std::string_view packages;  ///< what to install
+  Launcher (*launcher)(std::int64_t ranks, bool second_thread);
+};
+
+const MpiLibrary& open_mpi();
+const MpiLibrary& mpich();
+/// The one this process' launcher belongs to; else what DLNETBENCH_MPI says; else the first that is built.
+/// Throws UserError where DLNETBENCH_MPI names neither.
+const MpiLibrary& automatic_mpi();
+
+/// Why this library cannot be used; empty where it can.
+std::string missing(const MpiLibrary& library);
+/// Joins the world and runs `body` as this process' rank.
+/// Throws Unavailable, and UserError where the world is another library's.
+void open(const MpiLibrary& library, const WorldOptions& options, const std::function<void(Transport&)>& body);
+
+}  // namespace dlnb

@@ -1,0 +1,303 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor/live/session.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <dlnb/error.hpp>
+
+#include "core/log.hpp"
+#include "executor/live/binding.hpp"
+#include "executor/live/buffers.hpp"
+#include "executor/live/clocks.hpp"
+#include "executor/live/control.hpp"
+#include "executor/live/hosts.hpp"
+#include "executor/live/merge.hpp"
+#include "executor/live/outstanding.hpp"
+#include "executor/live/stop.hpp"
+#include "executor/live/verify.hpp"
+#include "executor/live/watchdog.hpp"
+
+namespace dlnb {
+namespace {
+
+/// What all ranks know of the hosts they run on.
+struct Terms {
+  bool cores_shared = false;  ///< somewhere: then no rank spins
+  bool one_clock = true;
+};
+
+class Session {
+ public:
+  Session(const Schedule& schedule, const RunSpec& spec, Transport& transport, Clock& clock)
+      : schedule_(schedule),
+        spec_(spec),
+        transport_(transport),
+        clock_(clock),
+        mode_(progress_mode(spec.progress)),
+        control_(transport),
+        watchdog_(spec.watchdog, [this](int place, double seconds) { lost(place, seconds); }) {}
+
+  std::optional<Trace> run() {
+    const std::int64_t ranks = schedule_.grid.ranks();
+    if (transport_.size() != ranks)
+      throw UserError("--ranks", fmt::format("the plan has {} ranks, the world {}", ranks, transport_.size()),
+                      fmt::format("start {} processes", ranks));
+    binding_ = bind(schedule_, transport_.rank());
+    const Terms terms = settle_terms();
+    prepare();
+    const Offset before = terms.one_clock ? Offset{} : estimate_offset(control_, clock_);
+    if (spec_.verify) verify_data();
+    measure(terms);
+    const Offset after = terms.one_clock ? Offset{} : estimate_offset(control_, clock_);
+    return collect(before, after);
+  }
+
+ private:
+  static constexpr const char* other_places[] = {"setting up communicators", "starting together",
+                                                 "agreeing on another iteration", "collecting the record"};
+  enum Place : int { setting_up, starting, agreeing, collecting };
+
+  void enter(Place place) { watchdog_.enter(int(binding_.operations.size()) + place, monotonic_clock().now()); }
+
+  // In the watchdog's thread.
+  void lost(int place, double seconds) {
+    const auto operations = binding_.operations.size();
+    const std::size_t at = std::size_t(place);
+    transport_.abort(int(Exit::lost_rank),
+                     fmt::format("rank {} has waited {:.1f} s in {}", transport_.rank(), seconds,
+                                 at < operations ? describe(schedule_, binding_.operations[at], at)
+                                                 : std::string(other_places[at - operations])));
+  }
+
+  // Everybody tells rank 0 what it has and needs; rank 0 decides for all.
+  Terms settle_terms() {
+    HostFacts facts = facts_of_this_host();
+    facts.buffers = binding_.buffer_bytes();
+    facts.library = binding_.library_bytes();
+    facts.threads = mode_ == ProgressMode::thread ? 2 : 1;
+    const std::vector<HostFacts> all = control_.gather_values(facts);
+    Terms terms;
+    const std::string shortage = agree(control_, [&] {
+      const std::vector<HostUse> hosts = hosts_of(all);
+      terms.one_clock = hosts.size() == 1;
+      for (const HostUse& host : hosts) {
+        log::info(fmt::format("memory on {}: {} for buffers of {} ranks, about {} in the library, {} available",
+                              host.identity.substr(0, host.identity.find(' ')), to_text(Bytes{host.buffers}),
+                              host.ranks, to_text(Bytes{host.library}), to_text(Bytes{host.available})));
+        if (!host.cores_shared()) continue;
+        if (!terms.cores_shared)
+          notes_.push_back(fmt::format("{} threads share {} cores: compute phases end by sleeping only, not by spinning",
+                                       host.threads, host.cores));
+        terms.cores_shared = true;
+      }
+      return memory_shortage(hosts);
+    });
+    if (!shortage.empty()) throw UserError("run", shortage, "use fewer ranks, a smaller plan, or --scale");
+    return control_.broadcast_value(terms);
+  }
+
+  void prepare() {
+    std::vector<int> communicators;
+    enter(setting_up);
+    for (const auto& members : binding_.groups) communicators.push_back(transport_.communicator(members));
+    watchdog_.leave();
+    buffers_ = std::make_unique<Buffers>(binding_.lanes);
+    for (Action& action : binding_.actions) {
+      if (action.what != Action::What::run && action.what != Action::What::start) continue;
+      action.transfer.communicator = communicators[std::size_t(action.transfer.communicator)];
+      action.transfer.send = buffers_->send(action.lane);
+      action.transfer.receive = buffers_->receive(action.lane);
+    }
+    transport_.reserve(binding_.slots + 1);  // the last one is for the agreement on another iteration
+  }
+
+  void verify_data() {
+    const Verification own = verify(schedule_, binding_, transport_, watchdog_);
+    const std::vector<std::string> all = control_.gather(own.mismatch);
+    const std::string first = agree(control_, [&] {
+      const auto place = std::ranges::find_if(all, [](const std::string& text) { return !text.empty(); });
+      return place == all.end() ? std::string() : *place;
+    });
+    if (!first.empty()) throw WrongResult("verification", first);
+    notes_.push_back(fmt::format("verified before timing: {} distinct operations on rank 0, every rank its own; of more "
+                                 "than 65,536 elements a sample",
+                                 own.operations));
+  }
+
+  void measure(const Terms& terms) {
+    outstanding_ = make_outstanding(mode_, transport_, clock_, binding_.slots);
+    ComputeEmulator compute(clock_, !terms.cores_shared, outstanding_.get());
+    record_.rank = transport_.rank();
+    reserve(std::size_t(std::max(spec_.iterations, 1)));
+    try {
+      std::vector<Interval> unused(binding_.actions.size());
+      for (int i = 0; i < spec_.warmup; ++i) iterate(compute, unused.data());
+      compute.forget();
+      enter(starting);
+      control_.barrier();
+      watchdog_.leave();
+      measure_iterations(compute);
+    } catch (const std::exception& error) {
+      // Nobody may move data into buffers that are about to go.
+      transport_.abort(int(Exit::lost_rank), fmt::format("rank {} failed: {}", transport_.rank(), error.what()));
+      outstanding_->drain();
+      if (agreement_under_way_) settle_quietly();
+      throw;
+    }
+    const ComputeEmulator::Accuracy accuracy = compute.accuracy();
+    record_.compute_error = accuracy.relative;
+    record_.compute_error_ns = accuracy.nanoseconds;
+  }
+
+  // Rank 0 decides before an iteration whether it is the last one, and tells while it runs: nobody waits for it.
+  void measure_iterations(ComputeEmulator& compute) {
+    const std::size_t operations = binding_.actions.size();
+    std::int64_t first_begin = 0;
+    for (std::int64_t done = 1, last = 0; last == 0; ++done) {
+      if (record_.iteration_begin.size() == record_.iteration_begin.capacity()) reserve(std::size_t(done) * 2);
+      const std::size_t base = record_.intervals.size();
+      record_.intervals.resize(base + operations);
+      decision_ = is_last(done, done == 1 ? 0 : clock_.now() - first_begin);
+      start_agreement();
+      const std::int64_t begin = clock_.now();
+      const std::int64_t end = iterate(compute, record_.intervals.data() + base);
+      finish_agreement();
+      if (done == 1) first_begin = begin;
+      record_.iteration_begin.push_back(begin);
+      record_.iteration_end.push_back(end);
+      last = decision_;
+    }
+  }
+
+  bool is_last(std::int64_t iteration, std::int64_t elapsed) const {
+    if (StopSignals::asked()) return true;
+    return iteration >= spec_.iterations && double(elapsed) * 1e-9 >= spec_.min_time.value;
+  }
+
+  void reserve(std::size_t iterations) {
+    record_.iteration_begin.reserve(iterations);
+    record_.iteration_end.reserve(iterations);
+    // Written to and taken back: the pages are there.
+    const std::size_t used = record_.intervals.size();
+    record_.intervals.resize(iterations * binding_.actions.size());
+    record_.intervals.resize(used);
+  }
+
+  Transfer agreement() {
+    return {.kind = OperationKind::broadcast,
+            .dtype = DataType::float8,
+            .communicator = control_.communicator(),
+            .receive = reinterpret_cast<std::byte*>(&decision_),
+            .elements_sent = sizeof decision_,
+            .elements_received = sizeof decision_};
+  }
+  void start_agreement() {
+    transport_.start(binding_.slots, agreement());
+    agreement_under_way_ = true;
+  }
+  void finish_agreement() {
+    enter(agreeing);
+    transport_.wait(binding_.slots);
+    watchdog_.leave();
+    agreement_under_way_ = false;
+  }
+  void settle_quietly() noexcept try {
+    transport_.wait(binding_.slots);
+  } catch (const std::exception&) {  // the first failure is the one that is reported
+  }
+
+  // The timed loop: no allocation, no lock, no text. One reading of the clock per operation.
+  std::int64_t iterate(ComputeEmulator& compute, Interval* intervals) {
+    std::int64_t now = clock_.now();
+    const int count = int(binding_.actions.size());
+    for (int i = 0; i < count; ++i) {
+      const Action& action = binding_.actions[std::size_t(i)];
+      intervals[i].begin = now;
+      switch (action.what) {
+        case Action::What::skip: break;
+        case Action::What::compute: now = compute.run(now, action.asked); break;
+        case Action::What::run:
+          watchdog_.enter(i, now);
+          transport_.run(action.transfer);
+          watchdog_.leave();
+          now = clock_.now();
+          break;
+        case Action::What::start:
+          outstanding_->start(action.slot, action.transfer);
+          now = clock_.now();
+          break;
+        case Action::What::wait:
+          watchdog_.enter(i, now);
+          for (int w = action.first_waited; w < action.first_waited + action.waited_count; ++w) {
+            const Waited& waited = binding_.waited[std::size_t(w)];
+            intervals[waited.operation].completed = outstanding_->wait(waited.slot);
+          }
+          watchdog_.leave();
+          now = clock_.now();
+          break;
+      }
+      intervals[i].end = now;
+      intervals[i].completed = now;
+    }
+    return now;
+  }
+
+  std::optional<Trace> collect(const Offset& before, const Offset& after) {
+    to_first_clock(record_, before, after);
+    enter(collecting);
+    const auto bounds = control_.gather_values(std::max(before.bound, after.bound));
+    const auto records = control_.gather(pack(record_));
+    control_.barrier();
+    watchdog_.leave();
+    if (!control_.first()) return std::nullopt;
+
+    Trace trace;
+    trace.executor = spec_.backend;
+    trace.library = transport_.library();
+    trace.iterations = int(record_.iteration_begin.size());
+    for (const auto& bytes : records) trace.ranks.push_back(unpack(bytes));
+    shift_to_common_start(trace.ranks);
+    // Two ranks are each off rank 0 by their own bound at most.
+    std::int64_t largest = 0, second = 0;
+    for (const std::int64_t bound : bounds) {
+      if (bound > largest) second = std::exchange(largest, bound);
+      else second = std::max(second, bound);
+    }
+    trace.clock_bound_ns = largest + second;
+    trace.notes = std::move(notes_);
+    trace.notes.push_back(fmt::format("progress while computing: {}", name_of(mode_)));
+    if (trace.iterations < spec_.iterations)
+      trace.notes.push_back(fmt::format("stopped by a signal after {} of {} iterations", trace.iterations,
+                                        spec_.iterations));
+    judge_compute(trace);
+    return trace;
+  }
+
+  const Schedule& schedule_;
+  const RunSpec& spec_;
+  Transport& transport_;
+  Clock& clock_;
+  const ProgressMode mode_;
+  const Control control_;
+  Binding binding_;
+  std::unique_ptr<Buffers> buffers_;
+  std::unique_ptr<Outstanding> outstanding_;
+  std::int64_t decision_ = 0;
+  bool agreement_under_way_ = false;
+  RankTrace record_;
+  std::vector<std::string> notes_;
+  Watchdog watchdog_;  // last: its thread looks at the rest
+};
+
+}  // namespace
+
+std::optional<Trace> run_session(const Schedule& schedule, const RunSpec& spec, Transport& transport, Clock& clock) {
+  return Session(schedule, spec, transport, clock).run();
+}
+
+}  // namespace dlnb

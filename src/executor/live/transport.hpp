@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+
+#include <dlnb/schedule.hpp>
+#include <dlnb/units.hpp>
+
+namespace dlnb {
+
+/// One movement of data as a communication library sees it. Elements follow Operation's conventions:
+/// all-gather sends its shard and receives n shards, reduce-scatter the reverse, all-to-all n parts both ways.
+/// All-reduce and broadcast work in place: `receive` is read and written, `send` is not looked at.
+struct Transfer {
+  OperationKind kind = OperationKind::barrier;
+  DataType dtype = DataType::float32;
+  int communicator = 0;
+  int peer = 0;  ///< member of the communicator: destination, source, or root of a broadcast
+  int tag = 0;   ///< messages only; messages of one tag between two ranks arrive in the order sent
+  const std::byte* send = nullptr;
+  std::byte* receive = nullptr;
+  std::int64_t elements_sent = 0;
+  std::int64_t elements_received = 0;
+};
+
+/// One rank's end of a communication library. Header only and free of our other types' code, because
+/// implementations may live in modules loaded at run time.
+///
+/// One thread uses a transport, except: `test` of started slots may run in one other thread where the world was
+/// opened with `second_thread`, and `abort` may run in any thread.
+/// Failures of the library throw std::runtime_error.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+
+  virtual int rank() const = 0;
+  virtual int size() const = 0;
+  /// "Open MPI 4.1.4"
+  virtual std::string library() const = 0;
+
+  /// Makes a communicator of these world ranks (ascending). Every member calls it, and calls for different
+  /// communicators come in the same order everywhere. Returns its number, counting up from 0.
+  virtual int communicator(std::span<const int> members) = 0;
+
+  /// How many non-blocking transfers may be outstanding; each has a slot, 0 … slots − 1.
+  virtual void reserve(int slots) = 0;
+  virtual void start(int slot, const Transfer& transfer) = 0;
+  /// True once; the slot is free afterwards.
+  virtual bool test(int slot) = 0;
+  virtual void wait(int slot) = 0;
+  virtual void run(const Transfer& transfer) = 0;
+
+  /// Ends the whole world: waiting ranks throw LostRank with `why`, or their processes end with `code`.
+  virtual void abort(int code, const std::string& why) = 0;
+
+ protected:
+  Transport() = default;
+  Transport(const Transport&) = delete;
+  Transport& operator=(const Transport&) = delete;
+};
+
+}  // namespace dlnb

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <atomic>
+#include <condition_variable>
+#include <cstdint>
+#include <functional>
+#include <mutex>
+#include <thread>
+
+#include <dlnb/units.hpp>
+
+namespace dlnb {
+
+/// Looks from its own thread whether a rank has waited too long in one place.
+class Watchdog {
+ public:
+  /// `lost(place, seconds)` is called once, in the watchdog's thread. A limit of 0 switches it off.
+  Watchdog(Seconds limit, std::function<void(int place, double seconds)> lost);
+  ~Watchdog();
+
+  /// Two stores: cheap enough for the timed loop. `place` ≥ 0; `now` is the monotonic clock.
+  void enter(int place, std::int64_t now) {
+    since_.store(now, std::memory_order_relaxed);
+    place_.store(place, std::memory_order_release);
+  }
+  void leave() { place_.store(-1, std::memory_order_release); }
+
+ private:
+  void watch(std::int64_t limit);
+
+  std::function<void(int, double)> lost_;
+  std::atomic<std::int64_t> since_ = 0;
+  std::atomic<int> place_ = -1;
+  std::mutex mutex_;
+  std::condition_variable closing_signal_;
+  bool closing_ = false;
+  std::thread thread_;
+};
+
+}  // namespace dlnb
