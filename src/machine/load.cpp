@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+// A machine file: what it is, [node] the fabric between the devices of one node, [network] the fabric between NICs,
+// [software] what communication libraries cost on top.
+#include <filesystem>
+#include <limits>
+
+#include <fmt/format.h>
+
+#include <dlnb/error.hpp>
+
+#include "core/data.hpp"
+#include "machine/machine.hpp"
+#include "machine/table.hpp"
+#include "machine/wiring.hpp"
+
+namespace dlnb {
+namespace {
+
+struct Header {
+  std::string name;
+  std::string summary;
+  std::string source;
+  std::string device;
+  int nodes = 1;
+  int devices_per_node = 1;
+  int nics_per_node = 0;
+};
+constexpr auto header_options = options(
+    option("name", &Header::name, "what results call it"), option("summary", &Header::summary, "one line"),
+    option("source", &Header::source, "where its structure is published"),
+    option("device", &Header::device, "a shipped device, or a device file beside this one"),
+    option("nodes", &Header::nodes, "nodes", count_range),
+    option("devices_per_node", &Header::devices_per_node, "devices of a node", count_range),
+    option("nics_per_node", &Header::nics_per_node, "network ports of a node; none: the machine is one node",
+           count_or_none));
+
+struct CostFields {
+  Seconds collective_start, step, message_start;
+  double efficiency = 1;
+  std::string source;
+};
+constexpr auto cost_options = options(
+    option("collective_start", &CostFields::collective_start, "once per collective", latency_range),
+    option("step", &CostFields::step, "per step of an algorithm, on top of the links' latency", latency_range),
+    option("message_start", &CostFields::message_start, "once per send and receive", latency_range),
+    option("efficiency", &CostFields::efficiency, "achieved / nominal bandwidth", Range{1e-6, 1}),
+    option("source", &CostFields::source, "where these are published or measured"));
+
+Software read_software(const Value& table) {
+  CostFields costs;
+  cost_options.read(table, "software", costs);
+  require_members(table, "software", {"source"});
+  return {costs.collective_start, costs.step, costs.message_start, costs.efficiency};
+}
+
+// A device file named in a machine file lies beside it.
+std::string device_beside(const std::filesystem::path& machine_file, const std::string& device) {
+  const std::filesystem::path path(device);
+  return path.extension() == ".toml" && path.is_relative() ? (machine_file.parent_path() / path).string() : device;
+}
+
+const Topology& topology_of(const Value& table, std::string_view path) {
+  require_members(table, path, {"topology"});
+  const Value& value = *table.find("topology");
+  const std::string key = fmt::format("{}.topology", path);
+  std::string name;
+  read_value(value, key, name);
+  return entry_called(topologies::all(), name, located(value, key));
+}
+
+std::shared_ptr<const Fabric> build_fabric(const Value& table, std::string_view path, std::int64_t endpoints) {
+  const Topology& topology = topology_of(table, path);
+  if (endpoints > most_endpoints)
+    throw UserError(located(table, path), fmt::format("{} endpoints are more than {}", endpoints, most_endpoints));
+  return topology.build(without(table, {"topology"}), int(endpoints));
+}
+
+// "dragonfly_plus, 23 groups"
+std::string describe(const Value& table, std::string_view path) {
+  std::string text(topology_of(table, path).name);
+  for (const char* part : {"groups", "pods", "planes"})
+    if (const Value* value = table.find(part)) {
+      int count = 0;
+      read_value(*value, part, count);
+      text += fmt::format(", {} {}", count, part);
+    }
+  return text;
+}
+
+void check_sizes(const Value& file, const Header& header) {
+  auto at = [&](std::string_view key) {
+    const Value* value = file.find(key);
+    return located(value ? *value : file, key);
+  };
+  const std::int64_t devices = std::int64_t{header.nodes} * header.devices_per_node;
+  if (devices > most_endpoints)
+    throw UserError(at("nodes"), fmt::format("{} nodes × {} devices are more than {} devices", header.nodes,
+                                             header.devices_per_node, most_endpoints));
+  if (header.nics_per_node > header.devices_per_node)
+    throw UserError(at("nics_per_node"), fmt::format("{} NICs for {} devices; a device sends through one NIC",
+                                                     header.nics_per_node, header.devices_per_node),
+                    "give the ports that serve one device as one NIC of their summed bandwidth");
+  if (header.nodes > 1 && header.nics_per_node == 0)
+    throw UserError(at("nics_per_node"), fmt::format("{} nodes need at least one NIC each", header.nodes));
+  if (header.nodes > 1 && !file.find("network")) throw UserError(at("network"), "several nodes need a [network]");
+  if (header.devices_per_node > 1 && !file.find("node"))
+    throw UserError(at("node"), "several devices in a node need a [node] fabric");
+}
+
+void check_links(const Value& file, const Machine& machine) {
+  const auto of = [](const auto& fabric) { return fabric ? std::int64_t(fabric->links().size()) : 0; };
+  const std::int64_t links = machine.nodes * of(machine.node_fabric) + of(machine.network);
+  if (links > std::numeric_limits<LinkIndex>::max())
+    throw UserError(located(file, "nodes"), fmt::format("{} nodes × {} links in a node and {} in the network are more "
+                                                        "links than can be numbered", machine.nodes,
+                                                        of(machine.node_fabric), of(machine.network)));
+}
+
+Machine read_machine(const std::filesystem::path& path) {
+  const Value file = read_document(path);
+  Header header;
+  header_options.read(without(file, {"node", "network", "software"}), "", header);
+  require_members(file, "", {"name", "source", "device", "devices_per_node"});
+  check_sizes(file, header);
+
+  Machine machine;
+  machine.name = header.name;
+  machine.summary = header.summary;
+  machine.source = header.source;
+  machine.device = load_device(device_beside(path, header.device), located(*file.find("device"), "device"));
+  machine.nodes = header.nodes;
+  machine.devices_per_node = header.devices_per_node;
+  machine.nics_per_node = header.nics_per_node;
+  if (const Value* node = file.find("node")) {
+    machine.node_fabric = build_fabric(*node, "node", header.devices_per_node);
+    machine.topology = describe(*node, "node");
+  }
+  if (const Value* network = file.find("network")) {
+    if (header.nics_per_node == 0)
+      throw UserError(located(*network, "network"), "nothing hangs on it: nics_per_node is 0");
+    machine.network = build_fabric(*network, "network", std::int64_t{header.nodes} * header.nics_per_node);
+    machine.topology = describe(*network, "network");
+  }
+  check_links(file, machine);
+  if (const Value* software = file.find("software")) machine.software = read_software(*software);
+  return machine;
+}
+
+}  // namespace
+
+Machine load_machine(const std::string& name_or_file, const std::string& where) {
+  return read_machine(find_data("machines", name_or_file, where));
+}
+
+std::vector<std::string> shipped_machines() { return data_names("machines"); }
+
+}  // namespace dlnb
