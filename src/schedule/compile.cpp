@@ -150,9 +150,11 @@ Schedule compile(const Step& step, const PlanSpec& plan, std::int64_t ranks) {
   add_data_where_needed(turns, plan.flavour);
 
   Draft draft{.step = step, .flavour = plan.flavour, .literal = plan.literal, .works = step.works,
-              .microbatches = step.microbatches};
+              .tokens = step.microbatch_tokens(), .microbatches = step.microbatches};
   draft.grid = grid_of(turns, ranks);
 
+  for (const Turn& turn : turns)
+    if (turn.pass->divide) turn.pass->divide(draft, turn.use);
   draw_microbatch(draft);
   for (const Turn& turn : turns)
     if (turn.pass->inside) turn.pass->inside(draft, turn.use);

@@ -48,10 +48,11 @@ struct Draft {
   bool literal = false;
   ProcessGrid grid;
 
-  std::vector<Work> works;           ///< what one rank holds and computes, divided by the inner passes
+  std::vector<Work> works;           ///< what one rank holds, computes and hands on
+  std::int64_t tokens = 1;           ///< of one micro-batch on one rank
+  std::int64_t kv_divisor = 1;       ///< a rank holds 1/kv_divisor of the key and value heads
   std::vector<Node> forward;         ///< one micro-batch through the whole model
   std::vector<Node> backward;
-  std::int64_t boundary_divisor = 1; ///< an activation between stages is this many times smaller per rank
 
   std::int64_t microbatches = 1;
   std::vector<Role> roles;

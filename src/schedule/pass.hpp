@@ -25,7 +25,7 @@ struct PassUse {
 };
 
 /// One dimension of parallelism: rewrites the draft along one axis of the grid. One file each in passes/.
-/// A pass acts at up to three moments, each in the order of `place`.
+/// A pass acts at up to four moments, each in the order of `place`.
 struct Pass {
   std::string_view name;
   std::string_view summary;
@@ -34,7 +34,8 @@ struct Pass {
   bool (*brings_samples)(Flavour);  ///< whether ranks along it count as replicas with samples of their own
   std::vector<OptionInfo> (*options)(Flavour);
   std::int64_t (*microbatches)(const PassUse&) = nullptr;  ///< how many the batch is cut into
-  void (*inside)(Draft&, const PassUse&) = nullptr;   ///< inside the layers of one micro-batch
+  void (*divide)(Draft&, const PassUse&) = nullptr;   ///< what one rank holds and computes: Draft::works, tokens
+  void (*inside)(Draft&, const PassUse&) = nullptr;   ///< communication inside the layers of one micro-batch
   void (*arrange)(Draft&, const PassUse&) = nullptr;  ///< micro-batches and stages in order: fills Draft::roles
   void (*around)(Draft&, const PassUse&) = nullptr;   ///< over the finished list of every role
 };

@@ -13,8 +13,7 @@ namespace {
 
 Node all_to_all(const Draft& draft, const PassUse& use, const Node& beside) {
   const Step& step = draft.step;
-  const std::int64_t whole = step.microbatch_tokens() * step.architecture.hidden * step.architecture.experts_active /
-                             draft.boundary_divisor;
+  const std::int64_t whole = draft.tokens * step.architecture.hidden * step.architecture.experts_active;
   const std::int64_t padded = padded_part(whole, use.degree) * use.degree;
   Node node = beside;
   node.operation.kind = OperationKind::all_to_all;
@@ -46,7 +45,7 @@ std::vector<Node> with_exchange(const Draft& draft, const PassUse& use, const st
   return out;
 }
 
-void inside(Draft& draft, const PassUse& use) {
+void divide(Draft& draft, const PassUse& use) {
   reject_unknown(use.options, use.path, {});
   const Architecture& a = draft.step.architecture;
   if (a.experts < 2)
@@ -57,18 +56,21 @@ void inside(Draft& draft, const PassUse& use) {
                     std::to_string(a.experts) + " experts cannot be shared evenly by " + std::to_string(use.degree) +
                         " ranks",
                     "choose a degree that divides " + std::to_string(a.experts));
-  std::vector<bool> exchanges(draft.works.size(), false);
-  for (std::size_t i = 0; i < draft.works.size(); ++i) {
-    Work& work = draft.works[i];
-    if (!is_mixture(work)) continue;
-    exchanges[i] = true;
-    if (i > 0 && draft.works[i - 1].part.kind == PartKind::attention) exchanges[i - 1] = true;
+  for (Work& work : draft.works)
     for (Tensor& tensor : work.part.tensors)
       if (tensor.expert) tensor.copies /= use.degree;
-  }
   draft.expert_divisor *= use.degree;
+  if (use.degree > 1) draft.dense_gradient_axes |= AxisSet{1} << use.axis;
+}
+
+void inside(Draft& draft, const PassUse& use) {
   if (use.degree == 1) return;
-  draft.dense_gradient_axes |= AxisSet{1} << use.axis;
+  std::vector<bool> exchanges(draft.works.size(), false);
+  for (std::size_t i = 0; i < draft.works.size(); ++i) {
+    if (!is_mixture(draft.works[i])) continue;
+    exchanges[i] = true;
+    if (i > 0 && draft.works[i - 1].part.kind == PartKind::attention) exchanges[i - 1] = true;
+  }
   draft.forward = with_exchange(draft, use, draft.forward, exchanges);
   draft.backward = with_exchange(draft, use, draft.backward, exchanges);
 }
@@ -100,6 +102,7 @@ extern constinit const Pass expert{
     .place = 30,
     .brings_samples = [](Flavour flavour) { return flavour == Flavour::pytorch; },
     .options = infos,
+    .divide = divide,
     .inside = inside,
     .around = around,
 };

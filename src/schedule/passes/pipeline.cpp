@@ -36,7 +36,6 @@ Params read(const PassUse& use) {
 
 // part → virtual stage. Parts outside the layers go with their neighbours.
 std::vector<int> stages_of(const Draft& draft, int stages, const PassUse& use) {
-  std::vector<int> layer_parts;  // first part of every cuttable piece
   const bool transformer = draft.step.architecture.hidden > 0;
   std::int64_t pieces = 0;
   int previous_layer = nothing;
@@ -126,10 +125,10 @@ class Builder {
   }
 
   std::int64_t boundary_elements(int stage) const {
-    std::int64_t elements = 0;
+    std::int64_t elements = 0;  // of the stage's last part
     for (std::size_t part = 0; part < stage_of_.size(); ++part)
       if (stage_of_[part] == stage) elements = draft_.works[part].output_elements;
-    return padded_part(elements, draft_.boundary_divisor);
+    return elements;
   }
 
   AxisSet axes() const { return AxisSet{1} << use_.axis; }

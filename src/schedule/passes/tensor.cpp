@@ -67,8 +67,7 @@ void check_heads(const Draft& draft, const PassUse& use) {
 class Inserter {
  public:
   Inserter(const Draft& draft, const PassUse& use, const Params& p)
-      : draft_(draft), use_(use), whole_(draft.step.microbatch_tokens() * draft.step.architecture.hidden /
-                                         draft.boundary_divisor) {
+      : draft_(draft), use_(use), whole_(draft.tokens * draft.step.architecture.hidden) {
     reduced_ = p.volume == Volume::paper ? padded_part(whole_, use.degree) : whole_;
   }
 
@@ -76,8 +75,7 @@ class Inserter {
   Node gather(const Node& beside) const { return node(beside, OperationKind::all_gather, shard(), padded()); }
   Node scatter(const Node& beside) const { return node(beside, OperationKind::reduce_scatter, padded(), shard()); }
   Node gather_logits(const Node& beside) const {
-    const std::int64_t one = draft_.step.microbatch_tokens() / draft_.boundary_divisor *
-                             (draft_.step.architecture.vocabulary / use_.degree);
+    const std::int64_t one = draft_.tokens * (draft_.step.architecture.vocabulary / use_.degree);
     return node(beside, OperationKind::all_gather, one, one * use_.degree);
   }
 
@@ -124,27 +122,31 @@ std::vector<Node> with_communication(const std::vector<Node>& nodes, const Inser
   return out;
 }
 
-void inside(Draft& draft, const PassUse& use) {
+void divide(Draft& draft, const PassUse& use) {
   const Params p = read(use);
   check_heads(draft, use);
-  const double share = 1.0 / double(use.degree);
   draft.model_divisor *= use.degree;
+  // With fewer key and value heads than ranks, ranks hold copies (paper flavour; the pytorch flavour cuts strictly).
+  draft.kv_divisor *= std::min(use.degree, draft.step.architecture.kv_heads);
+  const double share = 1.0 / double(use.degree);
   for (Work& work : draft.works) {
-    if (!is_cut(work.part.kind, p.sequence_parallel)) continue;
-    if (draft.flavour == Flavour::pytorch)
+    const bool is_shared = is_cut(work.part.kind, p.sequence_parallel);
+    if (is_shared || (p.sequence_parallel && work.part.kind == PartKind::norm)) {
+      work.forward = work.forward * share;
+      work.backward = work.backward * share;
+    }
+    if (is_shared && draft.flavour == Flavour::pytorch)
       for (Tensor& tensor : work.part.tensors) cut(tensor, use.degree, use);
+    if (p.sequence_parallel) work.output_elements = padded_part(work.output_elements, use.degree);
   }
-  for (std::vector<Node>* nodes : {&draft.forward, &draft.backward})
-    for (Node& node : *nodes)
-      if (is_cut(node.operation.part, p.sequence_parallel) ||
-          (p.sequence_parallel && node.operation.part == PartKind::norm))
-        if (node.operation.kind == OperationKind::compute) node.operation.cost = node.operation.cost * share;
-  if (use.degree == 1) return;
+}
 
+void inside(Draft& draft, const PassUse& use) {
+  if (use.degree == 1) return;
+  const Params p = read(use);
   const Inserter insert(draft, use, p);
   draft.forward = with_communication(draft.forward, insert, p.sequence_parallel);
   draft.backward = with_communication(draft.backward, insert, p.sequence_parallel);
-  if (p.sequence_parallel) draft.boundary_divisor *= use.degree;
 }
 
 std::vector<OptionInfo> infos(Flavour flavour) {
@@ -162,6 +164,7 @@ extern constinit const Pass tensor{
     .place = 10,
     .brings_samples = [](Flavour) { return false; },
     .options = infos,
+    .divide = divide,
     .inside = inside,
 };
 

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: Apache-2.0
+// Rings over the direct links of one node: where every device has a cable to every other, one ring would use one of
+// its cables and leave the rest idle, so the vector is spread over rings that together use all of them.
+//   up to four members   every cyclic order: (n-1)! rings; each directed cable lies on (n-2)! of them,
+//                        so that a device sends over n-1 cables at once: n-1 times the rate of one ring
+//   more                 i → i+s for every s prime to n (all cables where n is prime)
+// Source: the count is elementary; that libraries search for such rings: NVIDIA, NCCL 2.x, src/graph.
+// Meant for one node: behind a switch it is no better than one ring, between nodes worse.
+#include <algorithm>
+#include <numeric>
+
+#include "rings.hpp"
+
+namespace dlnb::collectives {
+namespace {
+
+std::vector<Ring> cyclic_orders(int members) {
+  std::vector<Ring> rings;
+  Ring ring(static_cast<std::size_t>(members));
+  std::iota(ring.begin(), ring.end(), 0);
+  do rings.push_back(ring);
+  while (std::next_permutation(ring.begin() + 1, ring.end()));
+  return rings;
+}
+
+std::vector<Ring> strides(int members) {
+  std::vector<Ring> rings;
+  for (int stride = 1; stride < members; ++stride) {
+    if (std::gcd(stride, members) != 1) continue;
+    Ring ring;
+    for (int i = 0; i < members; ++i) ring.push_back(int(std::int64_t(i) * stride % members));
+    rings.push_back(std::move(ring));
+  }
+  return rings;
+}
+
+Traffic traffic(OperationKind kind, std::span<const Member> members, double bytes) {
+  const int n = int(members.size());
+  if (n < 2) return {};
+  return around(n <= 4 ? cyclic_orders(n) : strides(n), kind, bytes);
+}
+
+}  // namespace
+
+extern constinit const Collective mesh_rings{
+    .name = "mesh_rings",
+    .summary = "many rings over the direct links between the devices of one node",
+    .handles = is_ring_collective,
+    .traffic = traffic,
+};
+
+}  // namespace dlnb::collectives
