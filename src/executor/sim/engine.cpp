@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+// The event loop: ranks run until they block; activities start when all have arrived and the one before on the same
+// communicator or pair is over, wait their latency, then flow. All that happens at one time is worked off before
+// rates are solved.
+#include "executor/sim/engine.hpp"
+
+#include <algorithm>
+#include <cstdlib>
+
+#include <fmt/format.h>
+
+#include <dlnb/error.hpp>
+
+namespace dlnb::sim {
+namespace {
+
+/// Monotonic, so that intervals neither overlap nor run backwards.
+std::int64_t nanoseconds(double seconds) { return std::int64_t(seconds * 1e9 + 0.5); }
+
+constexpr std::size_t first_window = 4;
+
+}  // namespace
+
+Engine::Engine(const std::vector<Role>& roles, const Lines& lines, const Machine& machine,
+               const Placement& placement, const Network& network, int warmup, Trace& trace)
+    : roles_(roles),
+      lines_(lines),
+      warmup_(warmup),
+      iterations_(warmup + trace.iterations),
+      trace_(trace),
+      flows_(machine, network, lines.activities(), events_),
+      paths_(machine, placement, flows_),
+      ranks_(lines.role_of.size()),
+      activities_(lines.activities()) {}
+
+void Engine::run() {
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) advance(std::int32_t(rank), 0);
+  while (!events_.empty()) {
+    const double now = events_.next();
+    while (!events_.empty() && events_.next() == now) {
+      happen(events_.take());
+      for (std::size_t i = 0; i < ready_.size(); ++i) advance(ready_[i], now);
+      ready_.clear();
+    }
+    flows_.settle(now);
+  }
+  if (finished_ != ranks_.size()) report_deadlock();
+}
+
+void Engine::happen(const Event& event) {
+  switch (event.kind) {
+    case EventKind::computed: return advance(event.subject, event.at);
+    case EventKind::started: {
+      const Activity& activity = activities_[std::size_t(event.subject)];
+      return flows_.begin(event.subject, *activity.path, activity.bytes, event.at);
+    }
+    case EventKind::moved:
+      if (!flows_.is_current(event)) return;
+      flows_.finish(event.subject);
+      return complete(event.subject, event.at);
+  }
+}
+
+// --- ranks ---------------------------------------------------------------------------------------------------------
+
+Interval* Engine::interval(std::int32_t rank, std::int64_t iteration, std::int32_t action) {
+  if (iteration < warmup_) return nullptr;
+  const std::size_t actions = role_of(rank).actions.size();
+  return &trace_.ranks[std::size_t(rank)].intervals[std::size_t(iteration - warmup_) * actions + std::size_t(action)];
+}
+
+std::int64_t Engine::number_of(std::int32_t rank, const Action& action) const {
+  const std::size_t each = role_of(rank).lines[std::size_t(action.line)].actions.size();
+  return std::int64_t(ranks_[std::size_t(rank)].iteration) * std::int64_t(each) + action.ordinal;
+}
+
+void Engine::advance(std::int32_t index, double now) {
+  Rank& rank = ranks_[std::size_t(index)];
+  RankTrace& trace = trace_.ranks[std::size_t(index)];
+  const Role& role = role_of(index);
+  const std::int64_t time = nanoseconds(now);
+  while (true) {
+    if (std::size_t(rank.action) == role.actions.size()) {
+      if (rank.iteration >= warmup_) trace.iteration_end[std::size_t(rank.iteration - warmup_)] = time;
+      rank.action = 0;
+      if (++rank.iteration == iterations_) {
+        ++finished_;
+        return;
+      }
+    }
+    if (rank.action == 0 && !rank.arrived && rank.iteration >= warmup_)
+      trace.iteration_begin[std::size_t(rank.iteration - warmup_)] = time;
+    if (role.actions.empty()) continue;
+
+    const Action& action = role.actions[std::size_t(rank.action)];
+    Interval* const here = interval(index, rank.iteration, rank.action);
+    if (!rank.arrived) {
+      rank.arrived = true;
+      if (here != nullptr) here->begin = here->end = here->completed = time;
+      if (begin(index, action, now)) return;
+    }
+    if (must_wait(index, action)) return;
+    if (here != nullptr) {
+      here->end = time;
+      if (action.blocking && !action.eager) here->completed = time;
+    }
+    rank.arrived = false;
+    ++rank.action;
+  }
+}
+
+/// Issues an operation; true where an event of its own will end it.
+bool Engine::begin(std::int32_t rank, const Action& action, double now) {
+  switch (action.doing) {
+    case Doing::compute:
+      if (action.amount <= 0) return false;
+      events_.add(now + action.amount, EventKind::computed, rank);
+      return true;
+    case Doing::collective:
+      arrive(lines_.activity(rank, action.line), number_of(rank, action), now);
+      return false;
+    case Doing::send:
+    case Doing::recv: {
+      const std::int32_t index = lines_.activity(rank, action.line);
+      Activity& pair = activities_[std::size_t(index)];
+      ++(action.doing == Doing::send ? pair.sent : pair.received);
+      if (!pair.busy) start_message(index, now);
+      return false;
+    }
+    case Doing::wait:
+    case Doing::nothing: return false;
+  }
+  return false;
+}
+
+/// Whether the rank cannot leave the action yet; it will be advanced again when what it waits for completes.
+bool Engine::must_wait(std::int32_t index, const Action& action) {
+  Rank& rank = ranks_[std::size_t(index)];
+  auto wait_for = [&](std::int32_t line, std::int64_t count) {
+    const std::int32_t activity = lines_.activity(index, line);
+    if (activities_[std::size_t(activity)].completed >= count) return false;
+    rank.waiting = activity;
+    rank.until = count;
+    return true;
+  };
+  switch (action.doing) {
+    case Doing::nothing:
+    case Doing::compute: return false;
+    case Doing::collective:
+    case Doing::send:
+    case Doing::recv:
+      return action.blocking && !action.eager && wait_for(action.line, number_of(index, action) + 1);
+    case Doing::wait: break;
+  }
+  const Role& role = role_of(index);
+  for (std::int32_t t = 0; t < action.targets; ++t) {
+    const Target& target = role.targets[std::size_t(action.ordinal + t)];
+    const std::size_t each = role.lines[std::size_t(target.line)].actions.size();
+    if (wait_for(target.line, std::int64_t(rank.iteration) * std::int64_t(each) + target.count)) return true;
+  }
+  return false;
+}
+
+// --- activities ----------------------------------------------------------------------------------------------------
+
+void Engine::arrive(std::int32_t index, std::int64_t number, double now) {
+  Activity& activity = activities_[std::size_t(index)];
+  std::vector<std::int32_t>& arrived = activity.arrived;
+  // Members may be ahead of each other by as many operations as they issue without waiting.
+  const std::size_t ahead = std::size_t(number - activity.completed);
+  if (ahead >= arrived.size()) {
+    std::vector<std::int32_t> wider(std::max(first_window, arrived.size()));
+    while (wider.size() <= ahead) wider.resize(wider.size() * 2);
+    for (std::size_t k = 0; k < arrived.size(); ++k) {
+      const std::size_t operation = std::size_t(activity.completed) + k;
+      wider[operation % wider.size()] = arrived[operation % arrived.size()];
+    }
+    arrived = std::move(wider);
+  }
+  ++arrived[std::size_t(number) % arrived.size()];
+  if (!activity.busy && number == activity.completed) start_collective(index, now);
+}
+
+void Engine::start_collective(std::int32_t index, double now) {
+  Activity& activity = activities_[std::size_t(index)];
+  const Communicator& communicator = lines_.communicators[std::size_t(index)];
+  if (activity.arrived.empty()) return;
+  std::int32_t& arrived = activity.arrived[std::size_t(activity.completed) % activity.arrived.size()];
+  if (arrived < communicator.size) return;
+  arrived = 0;
+  const Role& role = role_of(lines_.members[std::size_t(communicator.first_member)]);
+  const Line& line = role.lines[std::size_t(role.line_over(communicator.axes))];
+  const std::size_t ordinal = std::size_t(activity.completed) % line.actions.size();
+  const Action& action = role.actions[std::size_t(line.actions[ordinal])];
+  start(index, path_of(index, action.kind), action.amount, now);
+}
+
+void Engine::start_message(std::int32_t index, double now) {
+  Activity& activity = activities_[std::size_t(index)];
+  if (activity.sent <= activity.completed) return;
+  const Pair& pair = lines_.pair(index);
+  const Role& role = role_of(pair.sender);
+  const Line& line = role.lines[std::size_t(pair.send_line)];
+  const std::size_t ordinal = std::size_t(activity.completed) % line.actions.size();
+  const Action& action = role.actions[std::size_t(line.actions[ordinal])];
+  if (!action.eager && activity.received <= activity.completed) return;
+  start(index, path_of(index, OperationKind::send), action.amount, now);
+}
+
+void Engine::start(std::int32_t index, Path& path, double bytes, double now) {
+  Activity& activity = activities_[std::size_t(index)];
+  activity.busy = true;
+  activity.path = &path;
+  activity.bytes = bytes * path.share;
+  if (activity.bytes > 0) events_.add(now + path.latency, EventKind::started, index);
+  else events_.add(now + path.latency, EventKind::moved, index, flows_.version(index));
+}
+
+Path& Engine::path_of(std::int32_t index, OperationKind kind) {
+  Activity& activity = activities_[std::size_t(index)];
+  for (const auto& [known, path] : activity.paths)
+    if (known == kind) return *path;
+  if (lines_.is_pair(index)) {
+    const Pair& pair = lines_.pair(index);
+    found_.push_back(paths_.message(pair.sender, pair.receiver));
+  } else {
+    found_.push_back(paths_.collective(kind, lines_.members_of(lines_.communicators[std::size_t(index)])));
+  }
+  activity.paths.emplace_back(kind, &found_.back());
+  return found_.back();
+}
+
+void Engine::complete(std::int32_t index, double now) {
+  Activity& activity = activities_[std::size_t(index)];
+  const std::int64_t number = activity.completed++;
+  activity.busy = false;
+  if (lines_.is_pair(index)) {
+    const Pair& pair = lines_.pair(index);
+    complete_at(pair.sender, pair.send_line, index, number, now);
+    if (activity.received > number) complete_at(pair.receiver, pair.receive_line, index, number, now);
+    return start_message(index, now);
+  }
+  const Communicator& communicator = lines_.communicators[std::size_t(index)];
+  const Role* role = nullptr;
+  std::int32_t line = -1;
+  for (const std::int32_t member : lines_.members_of(communicator)) {
+    if (role != &role_of(member)) {
+      role = &role_of(member);
+      line = role->line_over(communicator.axes);
+    }
+    complete_at(member, line, index, number, now);
+  }
+  start_collective(index, now);
+}
+
+/// Tells one rank that its operation `number` on an activity has completed.
+void Engine::complete_at(std::int32_t index, std::int32_t line, std::int32_t activity, std::int64_t number,
+                         double now) {
+  const std::vector<std::int32_t>& actions = role_of(index).lines[std::size_t(line)].actions;
+  const std::int64_t each = std::int64_t(actions.size());
+  if (Interval* there = interval(index, number / each, actions[std::size_t(number % each)]))
+    there->completed = nanoseconds(now);
+  Rank& rank = ranks_[std::size_t(index)];
+  if (rank.waiting != activity || rank.until > number + 1) return;
+  rank.waiting = -1;
+  ready_.push_back(index);
+}
+
+void Engine::report_deadlock() const {
+  for (std::size_t r = 0; r < ranks_.size(); ++r) {
+    const Rank& rank = ranks_[r];
+    if (rank.iteration == iterations_) continue;
+    const Action& action = role_of(std::int32_t(r)).actions[std::size_t(rank.action)];
+    const std::string message =
+        fmt::format("{} of {} ranks never finish: rank {} waits in operation {} ({}) of iteration {}",
+                    ranks_.size() - finished_, ranks_.size(), r, rank.action, name_of(action.kind), rank.iteration);
+    DLNB_REQUIRE(finished_ == ranks_.size(), message);
+  }
+  std::abort();
+}
+
+}  // namespace dlnb::sim

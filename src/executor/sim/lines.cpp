@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor/sim/lines.hpp"
+
+#include <map>
+#include <tuple>
+#include <unordered_map>
+
+#include <dlnb/error.hpp>
+
+namespace dlnb::sim {
+namespace {
+
+std::int32_t only_axis(AxisSet axes) {
+  std::int32_t axis = 0;
+  while (!(axes >> axis & 1)) ++axis;
+  return axis;
+}
+
+/// The smallest rank of a group stands for it.
+std::int64_t base_of(const ProcessGrid& grid, std::int64_t rank, AxisSet axes) {
+  for (std::size_t axis = 0; axis < grid.axes().size(); ++axis)
+    if (axes >> axis & 1) rank = grid.with_coordinate(rank, int(axis), 0);
+  return rank;
+}
+
+void connect_communicators(const ProcessGrid& grid, const std::vector<Role>& roles, Lines& lines) {
+  std::map<AxisSet, std::unordered_map<std::int64_t, std::int32_t>> known;
+  for (std::size_t rank = 0; rank < lines.role_of.size(); ++rank) {
+    const Role& role = roles[std::size_t(lines.role_of[rank])];
+    for (std::size_t l = 0; l < role.lines.size(); ++l) {
+      const Line& line = role.lines[l];
+      if (line.doing != Doing::collective) continue;
+      const auto [entry, fresh] = known[line.axes].try_emplace(base_of(grid, std::int64_t(rank), line.axes),
+                                                               std::int32_t(lines.communicators.size()));
+      if (fresh) {
+        const Group group = grid.group(std::int64_t(rank), line.axes);
+        const std::int64_t size = group.size();
+        lines.communicators.push_back({std::int32_t(lines.members.size()), std::int32_t(size), line.axes});
+        for (std::int64_t i = 0; i < size; ++i) lines.members.push_back(std::int32_t(group.rank(i)));
+      }
+      lines.activity_of_line[std::size_t(lines.first_line[rank]) + l] = entry->second;
+    }
+  }
+}
+
+void connect_pairs(const ProcessGrid& grid, const std::vector<Role>& roles, Lines& lines) {
+  std::map<std::tuple<AxisSet, std::int64_t, std::int64_t>, std::int32_t> known;
+  for (std::size_t rank = 0; rank < lines.role_of.size(); ++rank) {
+    const Role& role = roles[std::size_t(lines.role_of[rank])];
+    for (std::size_t l = 0; l < role.lines.size(); ++l) {
+      const Line& line = role.lines[l];
+      if (line.doing == Doing::collective) continue;
+      const bool sends = line.doing == Doing::send;
+      const std::int64_t peer = grid.with_coordinate(std::int64_t(rank), only_axis(line.axes), line.peer);
+      const std::int64_t sender = sends ? std::int64_t(rank) : peer, receiver = sends ? peer : std::int64_t(rank);
+      const auto [entry, fresh] =
+          known.try_emplace({line.axes, sender, receiver}, std::int32_t(lines.pairs.size()));
+      if (fresh) lines.pairs.push_back({std::int32_t(sender), std::int32_t(receiver), -1, -1});
+      Pair& pair = lines.pairs[std::size_t(entry->second)];
+      (sends ? pair.send_line : pair.receive_line) = std::int32_t(l);
+      lines.activity_of_line[std::size_t(lines.first_line[rank]) + l] =
+          std::int32_t(lines.communicators.size()) + entry->second;
+    }
+  }
+}
+
+}  // namespace
+
+Lines connect(const Schedule& schedule, const std::vector<Role>& roles) {
+  Lines lines;
+  std::int32_t total = 0;
+  for (std::int64_t rank = 0; rank < schedule.grid.ranks(); ++rank) {
+    const std::int32_t role = std::int32_t(schedule.role_of(rank));
+    DLNB_REQUIRE(std::size_t(role) < roles.size(), "every role has a program");
+    lines.role_of.push_back(role);
+    lines.first_line.push_back(total);
+    total += std::int32_t(roles[std::size_t(role)].lines.size());
+  }
+  lines.activity_of_line.resize(std::size_t(total));
+  connect_communicators(schedule.grid, roles, lines);
+  connect_pairs(schedule.grid, roles, lines);
+  return lines;
+}
+
+}  // namespace dlnb::sim

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include <dlnb/schedule.hpp>
+
+#include "executor/sim/program.hpp"
+
+namespace dlnb::sim {
+
+/// The ranks of one collective, ascending.
+struct Communicator {
+  std::int32_t first_member = 0;
+  std::int32_t size = 0;
+  AxisSet axes = 0;
+};
+
+/// Messages from one rank to another along one axis.
+struct Pair {
+  std::int32_t sender = -1, receiver = -1;
+  std::int32_t send_line = -1, receive_line = -1;  ///< in their roles; -1 until found
+};
+
+/// Which communicators and pairs there are, and which of them a line of a rank is.
+/// An activity is a communicator or, numbered after them, a pair: it does one operation at a time.
+struct Lines {
+  std::vector<std::int32_t> role_of;     ///< by rank
+  std::vector<std::int32_t> first_line;  ///< by rank, into activity_of_line
+  std::vector<std::int32_t> activity_of_line;
+  std::vector<Communicator> communicators;
+  std::vector<std::int32_t> members;     ///< of all communicators
+  std::vector<Pair> pairs;
+
+  std::size_t activities() const { return communicators.size() + pairs.size(); }
+  bool is_pair(std::int32_t activity) const { return std::size_t(activity) >= communicators.size(); }
+  const Pair& pair(std::int32_t activity) const { return pairs[std::size_t(activity) - communicators.size()]; }
+  std::int32_t activity(std::int32_t rank, std::int32_t line) const {
+    return activity_of_line[std::size_t(first_line[std::size_t(rank)] + line)];
+  }
+  std::span<const std::int32_t> members_of(const Communicator& c) const {
+    return std::span(members).subspan(std::size_t(c.first_member), std::size_t(c.size));
+  }
+};
+
+Lines connect(const Schedule& schedule, const std::vector<Role>& roles);
+
+}  // namespace dlnb::sim

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor/sim/memory.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <fstream>
+
+namespace dlnb::sim {
+
+Bytes memory_of_this_host() {
+  std::int64_t memory = std::int64_t(sysconf(_SC_PHYS_PAGES)) * std::int64_t(sysconf(_SC_PAGE_SIZE));
+  std::int64_t limit = 0;
+  if (std::ifstream("/sys/fs/cgroup/memory.max") >> limit && limit > 0) memory = std::min(memory, limit);
+  return {memory};
+}
+
+}  // namespace dlnb::sim

@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+// A collective as one activity. Its rate is that of its largest flow (the reference flow) in bytes/s; the others
+// move in proportion.
+//   weight of a link = Σ over flows crossing it of bytes / bytes of the reference flow
+//   latency          = start + steps · (step + mean over flows of Σ link latencies)
+// The mean, not the largest: a step waits for its predecessor's step only, so what adds up along the dependencies is
+// the way around the ring (max-plus cycle mean: F. Baccelli et al., "Synchronization and Linearity", 1992, ch. 3).
+#include "executor/sim/paths.hpp"
+
+#include <algorithm>
+
+#include <dlnb/error.hpp>
+
+namespace dlnb::sim {
+
+std::vector<const Collective*> candidates(OperationKind kind, bool one_node) {
+  auto called = [](std::string_view name) { return &entry_called(collectives::all(), name, "collective"); };
+  if (kind == OperationKind::all_to_all) return {called("direct")};
+  if (one_node) return {called("ring"), called("mesh_rings")};
+  return {called("ring")};
+}
+
+Path Paths::merge(const Traffic& traffic, std::span<const Member> members, Seconds step) {
+  Path path;
+  double largest = 0, latencies = 0;
+  uses_.clear();
+  for (std::size_t f = 0; f < traffic.flows.size(); ++f) {
+    const Flow& flow = traffic.flows[f];
+    largest = std::max(largest, flow.bytes);
+    route_.clear();
+    machine_.route(members[std::size_t(flow.from)].device, members[std::size_t(flow.to)].device, f, route_);
+    for (const LinkIndex link : route_) {
+      latencies += machine_.link(link).latency.value;
+      if (flow.bytes > 0) uses_.push_back({link, flow.bytes});
+    }
+  }
+  std::sort(uses_.begin(), uses_.end(), [](const Use& a, const Use& b) {
+    return a.link != b.link ? a.link < b.link : a.weight < b.weight;
+  });
+  for (const Use& use : uses_) {
+    if (path.uses.empty() || path.uses.back().link != use.link) path.uses.push_back({use.link, 0});
+    path.uses.back().weight += use.weight / largest;
+  }
+  path.uses.shrink_to_fit();
+  path.position.resize(path.uses.size());
+  path.share = largest;
+  path.alone = flows_.alone(path);
+  const double mean = traffic.flows.empty() ? 0 : latencies / double(traffic.flows.size());
+  path.latency = traffic.steps * (step.value + mean);
+  return path;
+}
+
+Path Paths::collective(OperationKind kind, std::span<const std::int32_t> ranks) {
+  std::vector<Member> members;
+  members.reserve(ranks.size());
+  bool one_node = true;
+  for (const std::int32_t rank : ranks) {
+    const int device = placement_[std::size_t(rank)];
+    members.push_back({device, machine_.node_of(device), machine_.nics_per_node > 0 ? machine_.nic_of(device) : 0});
+    one_node = one_node && members.back().node == members.front().node;
+  }
+  Path best;
+  bool found = false;
+  for (const Collective* algorithm : candidates(kind, one_node)) {
+    DLNB_REQUIRE(algorithm->handles(kind), "a chosen algorithm handles the collective");
+    Path path = merge(algorithm->traffic(kind, members, 1), members, machine_.software.step);
+    // Bytes of the operation per second; the first candidate where they are equal.
+    if (found && path.alone * best.share <= best.alone * path.share * (1 + 1e-9)) continue;
+    best = std::move(path);
+    found = true;
+  }
+  best.latency += machine_.software.collective_start.value;
+  return best;
+}
+
+Path Paths::message(std::int32_t from, std::int32_t to) {
+  const Member members[] = {{placement_[std::size_t(from)]}, {placement_[std::size_t(to)]}};
+  Path path = merge({{{0, 1, 1.0}}, 1}, members, Seconds{0});
+  path.latency += machine_.software.message_start.value;
+  return path;
+}
+
+}  // namespace dlnb::sim

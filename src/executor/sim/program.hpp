@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <dlnb/schedule.hpp>
+
+namespace dlnb::sim {
+
+enum class Doing : std::uint8_t { nothing, compute, collective, send, recv, wait };
+
+/// One operation, reduced to what the engine looks at; the same on all ranks of a role.
+struct Action {
+  Doing doing = Doing::nothing;
+  bool blocking = true;
+  bool eager = false;           ///< a send that does not wait for its receiver
+  OperationKind kind = OperationKind::compute;
+  std::int32_t line = 0;        ///< index into Role::lines
+  std::int32_t ordinal = 0;     ///< among the line's operations of one iteration; wait: first of its targets
+  std::int32_t targets = 0;     ///< of a wait
+  double amount = 0;            ///< seconds of compute, else bytes of the operation
+};
+
+/// A communicator, or one direction of a pair, as the ranks of a role see it. Operations on a line keep their order.
+struct Line {
+  Doing doing = Doing::collective;
+  AxisSet axes = 0;
+  std::int32_t peer = nothing;
+  std::vector<std::int32_t> actions;  ///< those of one iteration, in order
+};
+
+/// What a wait waits for: that `count` operations of this iteration on a line have completed.
+struct Target {
+  std::int32_t line = 0;
+  std::int32_t count = 0;
+};
+
+struct Role {
+  std::vector<Action> actions;  ///< parallel to the execution order
+  std::vector<Line> lines;
+  std::vector<Target> targets;
+
+  /// The line of the collectives over `axes`, or -1.
+  std::int32_t line_over(AxisSet axes) const;
+};
+
+/// Throws Unavailable where the program has an operation that is not simulated.
+Role reduce(const Program& program, const ProcessGrid& grid);
+
+}  // namespace dlnb::sim
