@@ -196,10 +196,14 @@ function draw(results: Result[]): Drawing {
       .filter((series) => series.points.length === 1)
       .map((series) => `${group.plan}, ${group.model} on ${series.name}`),
   );
+  const silent = results.length - groups.flatMap((g) => g.series.flatMap((series) => series.points)).length;
   const listed = alone.slice(0, 8).join('; ') + (alone.length > 8 ? `; and ${alone.length - 8} more` : '');
   return {
     panels: sized.flatMap((group, i) => [panel(group, 'throughput', i), panel(group, 'efficiency', i)]),
-    notices: alone.length > 0 ? [`Not drawn, for there is one size only and nothing to scale from: ${listed}.`] : [],
+    notices: [
+      ...(alone.length > 0 ? [`Not drawn, for there is one size only and nothing to scale from: ${listed}.`] : []),
+      ...(silent > 0 ? [`${silent} of ${results.length} results hold no throughput.`] : []),
+    ],
   };
 }
 

@@ -23,14 +23,15 @@ function list(pairs: [string, string][]): HTMLElement {
 }
 
 function provenanceOf(result: Result): HTMLElement[] {
-  return [
-    element('h4', {}, 'Program and environment'),
-    list(rows('', result.provenance)),
-    element('h4', {}, 'Machine'),
-    list(rows('', result.machine as Record<string, unknown>)),
-    element('h4', {}, 'Spec'),
-    list(rows('', result.spec)),
+  const parts: [string, object][] = [
+    ['Program and environment', result.provenance],
+    ['Machine', result.machine],
+    ['Spec', result.spec],
   ];
+  return parts.flatMap(([title, value]) => {
+    const pairs = rows('', value as Record<string, unknown>);
+    return pairs.length > 0 ? [element('h4', {}, title), list(pairs)] : [];
+  });
 }
 
 export function provenance(results: Result[]): HTMLElement {

@@ -1,0 +1,5 @@
+include(${CMAKE_CURRENT_LIST_DIR}/report_of.cmake)
+file(REMOVE_RECURSE ${WORK})
+file(MAKE_DIRECTORY ${WORK})
+file(GLOB results ${FIXTURES}/*.json)
+report_of(${WORK} ${results})
