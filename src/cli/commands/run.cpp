@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+#include <filesystem>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include <dlnb/error.hpp>
+
+#include "cli/result_output.hpp"
+#include "cli/run_options.hpp"
+#include "core/log.hpp"
+#include "executor/live/live.hpp"
+#include "pipeline.hpp"
+
+namespace dlnb::commands {
+namespace {
+
+std::vector<Argument> arguments() {
+  std::vector<Argument> all = run_arguments(Purpose::live);
+  for (Argument& argument : result_arguments()) all.push_back(std::move(argument));
+  return all;
+}
+
+/// This command, for every rank: where the number of ranks was left open, all of them must take the same.
+std::vector<std::string> rank_command(const Arguments& given, const RunSpec& spec) {
+  std::error_code failure;
+  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failure);
+  if (failure) throw Unavailable("/proc/self/exe", failure.message(), "start the ranks with mpirun yourself");
+  std::vector<std::string> command{program.string()};
+  command.insert(command.end(), given.line.begin(), given.line.end());
+  if (!spec.origin.find("ranks")) command.insert(command.end(), {"--ranks", fmt::format("{}", spec.ranks)});
+  return command;
+}
+
+int run_here(const Arguments& given, const RunSpec& spec) {
+  if (!is_first_rank()) log::set_level(log::Level::quiet);
+  const std::optional<Result> result = dlnb::run(spec);
+  if (result) write_result(given, *result);
+  return int(Exit::success);
+}
+
+int run_command(const Arguments& given) {
+  const RunSpec spec = spec_from(given, Purpose::live);
+  check_result_output(given);
+  if (inside_a_world() || !needs_launcher(spec.backend)) return run_here(given, spec);
+  make_schedule(spec);  // whatever is wrong with it is said here, once, and not by every rank
+  return launch(spec, rank_command(given, spec));
+}
+
+}  // namespace
+
+extern constinit const Command run{
+    .name = "run",
+    .summary = "run a parallel plan live on this machine, one process per rank",
+    .examples = "run --plan dp --model vit-h --device a100 --ranks 4 --scale 1/64 --iterations 6 -o out.json\n"
+                "run --plan dp --model vit-h --ranks 2 --scale 1/256 --backend threads\n"
+                "run --plan pipeline=2 --model vit-b --ranks 2 --message-scale 1/64 --compute-scale 1/16 --json",
+    .arguments = arguments,
+    .run = run_command,
+};
+
+}  // namespace dlnb::commands

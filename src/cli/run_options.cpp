@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "cli/run_options.hpp"
+
+#include <algorithm>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include <dlnb/document.hpp>
+#include <dlnb/error.hpp>
+#include <dlnb/options.hpp>
+
+#include "cli/host.hpp"
+#include "config/config.hpp"
+#include "executor/live/backend.hpp"
+#include "executor/sim/network.hpp"
+#include "machine/machine.hpp"
+#include "model/model.hpp"
+#include "schedule/pass.hpp"
+
+namespace dlnb {
+namespace {
+
+// A simulated step is the same every time: a second one shows that, and a first one fills pipelines and caches.
+constexpr int simulated_iterations = 2;
+
+struct Names {
+  std::string_view key;
+  std::vector<std::string> (*known)();
+};
+constexpr Names names[] = {
+    {"model", shipped_models},
+    {"device", shipped_devices},
+    {"machine", shipped_machines},
+    {"plan",
+     [] {
+       std::vector<std::string> all;
+       for (const NamedPlan& plan : shipped_plans()) all.push_back(plan.name);
+       return all;
+     }},
+    {"cost_model", [] { return names_of(costs::all()); }},
+    {"backend", [] { return names_of(backends::all()); }},
+    {"placement", [] { return names_of(placements::all()); }},
+    {"network", [] { return names_of(networks::all()); }},
+};
+
+std::string placeholder(const std::string& type) {
+  if (type == "integer") return "N";
+  if (type == "number") return "X";
+  if (type == "time") return "TIME";
+  if (type == "size") return "SIZE";
+  if (type == "plan") return "PLAN";
+  if (type == "text") return "NAME";
+  return "WORD";
+}
+
+/// "true or false", "one of: auto, poll" → the words.
+std::vector<std::string> words_of(const std::string& type) {
+  constexpr std::string_view lead = "one of:";
+  if (!type.starts_with(lead)) return {};
+  std::vector<std::string> words;
+  std::string word;
+  for (const char c : type.substr(lead.size()) + " ") {
+    if (c != ' ' && c != ',') word += c;
+    else if (!word.empty()) words.push_back(std::move(word)), word.clear();
+  }
+  return words;
+}
+
+Argument argument_of(const OptionInfo& option, Purpose purpose) {
+  Argument argument{.name = flag_of(option.name), .help = option.help, .group = "Run"};
+  const bool off = option.type == "true or false" && option.fallback == "false";
+  if (!off) {
+    argument.value = placeholder(option.type);
+    argument.fallback = option.fallback;
+  }
+  // Words may have short forms ("bf16"), so they are offered and their reader refuses what is none.
+  const std::vector<std::string> words = words_of(option.type);
+  if (!words.empty()) argument.help += fmt::format("; one of: {}", fmt::join(words, ", "));
+  if (option.type == "true or false" && !off)
+    argument.choices = {"true", "false"};
+  const auto found = std::ranges::find(names, option.name, &Names::key);
+  if (found != std::end(names)) argument.known = found->known;
+  if (purpose == Purpose::simulated && option.name == "iterations") argument.fallback = fmt::format("{}", simulated_iterations);
+  return argument;
+}
+
+void add_sets(const Arguments& given, std::vector<Assignment>& assignments) {
+  for (const std::string& set : given.all("--set")) {
+    const std::size_t equals = set.find('=');
+    if (equals == std::string::npos || equals == 0)
+      throw UserError("--set", fmt::format("expected key=value, found {}", in_quotes(set)),
+                      "for example --set plan.data.buckets=10");
+    const std::string key = set.substr(0, equals);
+    assignments.push_back({key, set.substr(equals + 1), "--set " + key});
+  }
+}
+
+/// Ranks that the plan's passes with a fixed degree need together, and whether one takes the rest.
+struct Needs {
+  std::int64_t ranks = 1;
+  bool rest = false;
+};
+Needs needs_of(const PlanSpec& plan) {
+  Needs needs;
+  for (const PassSpec& spec : plan.passes) {
+    const Pass& pass = entry_called(passes::all(), spec.pass, "--plan");
+    const Value* degree = spec.options.is_table() ? spec.options.find(pass.degree_name) : &spec.options;
+    std::int64_t ranks = 1;
+    if (degree && degree->is_string()) needs.rest = true;
+    else if (degree && degree->is_number()) read_value(*degree, pass.degree_name, ranks);
+    needs.ranks *= std::clamp<std::int64_t>(ranks, 1, 1 << 20);
+    if (needs.ranks > 1 << 20) break;
+  }
+  return needs;
+}
+
+/// As many ranks as this host has cores, in multiples of what the plan needs.
+std::int64_t usual_ranks(const PlanSpec& plan) {
+  const Needs needs = needs_of(plan);
+  return needs.rest ? std::max<std::int64_t>(1, usable_cores() / needs.ranks) * needs.ranks : needs.ranks;
+}
+
+}  // namespace
+
+std::vector<Argument> run_arguments(Purpose purpose) {
+  std::vector<Argument> all{
+      {.name = "--spec", .value = "FILE.toml", .help = "read the run from a file; later files win", .repeatable = true,
+       .group = "Run"},
+      {.name = "--set", .value = "KEY=VALUE", .help = "one key of a spec file, such as plan.data.buckets=10",
+       .repeatable = true, .group = "Run"},
+  };
+  for (const OptionInfo& option : run_options()) {
+    all.push_back(argument_of(option, purpose));
+    if (purpose == Purpose::live && option.name == "ranks") all.back().fallback = "one per core, or what the plan needs";
+  }
+  return all;
+}
+
+RunSpec spec_from(const Arguments& given, Purpose purpose) {
+  std::vector<std::filesystem::path> files;
+  for (const std::string& file : given.all("--spec")) files.emplace_back(file);
+  std::vector<Assignment> assignments;
+  add_sets(given, assignments);
+  for (const OptionInfo& option : run_options()) {
+    const std::string flag = flag_of(option.name);
+    if (given.has(flag)) assignments.push_back({option.name, given.text(flag).empty() ? "true" : given.text(flag), flag});
+  }
+
+  RunSpec spec = read_spec(files, make_overrides(assignments));
+  if (purpose == Purpose::simulated && !spec.origin.find("iterations")) spec.iterations = simulated_iterations;
+  if (purpose == Purpose::simulated && spec.machine.empty())
+    throw UserError("--machine", "it is not said which machine to simulate", "choose one of: " +
+                    fmt::format("{}", fmt::join(shipped_machines(), ", ")) + ", or give a machine TOML file");
+  if (spec.ranks == 0 && purpose == Purpose::live) spec.ranks = usual_ranks(spec.plan);
+  if (spec.ranks == 0)
+    throw UserError("--ranks", "it is not said how many ranks there are", "for example --ranks 64");
+  return spec;
+}
+
+}  // namespace dlnb

@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Runs the program under test as its users do."""
+import os
+import subprocess
+import unittest
+
+PROGRAM = os.environ.get("DLNETBENCH", "dlnetbench")
+
+
+def run(*words, cwd=None, environment=None, stdin=None, timeout=120):
+    """The finished process of `dlnetbench words…`, its output as text."""
+    env = dict(os.environ, NO_COLOR="1", OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+    env.update(environment or {})
+    return subprocess.run([PROGRAM, *map(str, words)], cwd=cwd, env=env, stdin=stdin, stdout=subprocess.PIPE,
+                          stderr=subprocess.PIPE, text=True, timeout=timeout, check=False)
+
+
+class ProgramTest(unittest.TestCase):
+    """Assertions on finished processes that show what was said."""
+
+    def succeed(self, *words, **options):
+        done = run(*words, **options)
+        self.assertEqual(done.returncode, 0, f"{words}\n{done.stdout}\n{done.stderr}")
+        return done
+
+    def fail_with(self, code, words, mentions, **options):
+        done = run(*words, **options)
+        said = f"dlnetbench {' '.join(map(str, words))}\nstdout: {done.stdout}\nstderr: {done.stderr}"
+        self.assertEqual(done.returncode, code, said)
+        self.assertTrue(done.stderr.startswith("error: "), said)
+        for mention in mentions:
+            self.assertIn(mention, done.stderr, said)
+        self.assertNotIn("terminate called", done.stderr, said)
+        return done

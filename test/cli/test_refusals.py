@@ -1,0 +1,213 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Wrong requests: each ends with exit code 2 and a message that names the place and what would be right."""
+import json
+import os
+import pathlib
+import tempfile
+
+from program import ProgramTest
+
+DP = ["--plan", "dp", "--model", "vit-h"]
+SIMULATE = ["simulate", *DP, "--machine", "leonardo", "--ranks", "8"]
+PRINT = ["schedule", "print", *DP, "--ranks", "4"]
+RUN = ["run", *DP, "--backend", "threads", "--ranks", "2", "--scale", "1/64"]
+PIPELINE = ["schedule", "check", "--plan", "dp+pp", "--model", "llama3-8b"]
+
+# name: (command line, what the message must say)
+LINES = {
+    # the command line itself
+    "no command": ([], ["command", "run", "simulate"]),
+    "unknown command": (["simulat"], ["simulat", "did you mean 'simulate'"]),
+    "command that is nothing like one": (["xyzzy"], ["xyzzy", "choose one of"]),
+    "group without command": (["schedule"], ["schedule", "print", "check", "ledger"]),
+    "unknown command in a group": (["schedule", "prnt"], ["prnt", "did you mean 'print'"]),
+    "unknown option": ([*SIMULATE, "--modle", "vit-l"], ["--modle", "did you mean '--model'"]),
+    "unknown option with value": ([*SIMULATE, "--iteratons=3"], ["--iteratons", "did you mean '--iterations'"]),
+    "unknown option, nothing near": ([*SIMULATE, "--xyzzy"], ["--xyzzy", "--help"]),
+    "unknown short option": ([*SIMULATE, "-z"], ["-z"]),
+    "option of another command": (["list", "models", "--ranks", "4"], ["--ranks"]),
+    "a word too many": ([*SIMULATE, "leonardo"], ["leonardo", "--help"]),
+    "two commands": ([*SIMULATE, "run"], ["run"]),
+    "value missing at the end": ([*SIMULATE, "--model"], ["--model", "value is missing"]),
+    "value missing before an option": (["simulate", "--plan", "--model", "vit-h"], ["--plan", "value is missing"]),
+    "option twice": ([*SIMULATE, "--ranks", "16"], ["--ranks", "2 times"]),
+    "option twice, equal": ([*SIMULATE, "--ranks", "8"], ["--ranks", "2 times"]),
+    "quiet and verbose": ([*SIMULATE, "--quiet", "--verbose"], ["--quiet", "--verbose"]),
+    "empty model": (["simulate", "--plan", "dp", "--model", "", "--machine", "leonardo", "--ranks", "8"],
+                    ["--model", "empty"]),
+    "empty plan": (["schedule", "print", "--plan=", "--model", "vit-h", "--ranks", "8"], ["--plan"]),
+    "empty set": ([*SIMULATE, "--set", ""], ["--set"]),
+    # names
+    "unknown model": (["schedule", "print", "--plan", "dp", "--model", "vit-hh", "--ranks", "4"],
+                      ["--model", "vit-hh", "vit-h"]),
+    "unknown plan": (["schedule", "print", "--plan", "ddpp", "--model", "vit-h", "--ranks", "4"], ["--plan", "ddpp"]),
+    "unknown device": ([*PRINT, "--device", "a1000"], ["--device", "a1000", "a100"]),
+    "unknown machine": (["simulate", *DP, "--machine", "leonrado", "--ranks", "8"],
+                        ["--machine", "leonrado", "leonardo"]),
+    "unknown placement": ([*SIMULATE, "--placement", "randon"], ["randon", "random"]),
+    "unknown network": ([*SIMULATE, "--network", "max_mim"], ["max_mim"]),
+    "unknown backend": (["run", *DP, "--backend", "mpj", "--ranks", "2"], ["mpj", "mpi"]),
+    "unknown cost model": ([*PRINT, "--cost-model", "guess"], ["guess", "paper", "exact"]),
+    "unknown flavour": ([*PRINT, "--flavour", "jax"], ["--flavour", "jax", "paper", "pytorch"]),
+    "unknown element type": ([*PRINT, "--dtype", "bf17"], ["--dtype", "bf17"]),
+    "unknown progress": ([*RUN, "--progress", "sometimes"], ["sometimes", "poll"]),
+    "unknown format": ([*PRINT, "--format", "xml"], ["--format", "xml", "json"]),
+    "unknown list": (["list", "modles"], ["modles", "models"]),
+    "unknown shell": (["completion", "tcsh"], ["tcsh", "bash"]),
+    "no shell": (["completion"], ["bash"]),
+    "unknown role": ([*PRINT, "--role", "frist"], ["--role", "frist", "first"]),
+    "role outside": ([*PRINT, "--role", "1"], ["--role", "1"]),
+    "no middle": ([*PRINT, "--role", "middle"], ["--role", "middle"]),
+    "rank outside": ([*PRINT, "--rank", "4"], ["--rank", "0 to 3"]),
+    "rank negative": ([*PRINT, "--rank", "-1"], ["--rank"]),
+    "rank no number": ([*PRINT, "--rank", "first"], ["--rank", "first"]),
+    "rank and role": ([*PRINT, "--rank", "0", "--role", "first"], ["--rank", "--role"]),
+    # keys
+    "set without equals": ([*SIMULATE, "--set", "ranks"], ["--set", "="]),
+    "set without key": ([*SIMULATE, "--set", "=4"], ["--set"]),
+    "set unknown key": ([*SIMULATE, "--set", "iteratons=4"], ["iteratons", "iterations"]),
+    "set unknown pass": (["schedule", "print", "--model", "vit-h", "--ranks", "4", "--set", "plan.pipelin=2"],
+                         ["pipelin", "pipeline"]),
+    "set unknown key of a pass": (["schedule", "print", "--model", "vit-h", "--ranks", "4", "--set",
+                                   "plan.data.bukets=2"], ["bukets"]),
+    "set wrong type": ([*SIMULATE, "--set", "iterations=many"], ["--set iterations", "many"]),
+    "set unclosed": ([*SIMULATE, "--set", "plan.data={ buckets = 3"], ["--set"]),
+    # numbers
+    "ranks zero": (["schedule", "print", *DP, "--ranks", "0"], ["--ranks", "0"]),
+    "ranks negative": (["schedule", "print", *DP, "--ranks", "-4"], ["--ranks", "-4"]),
+    "ranks no number": (["schedule", "print", *DP, "--ranks", "four"], ["--ranks", "four"]),
+    "ranks fraction": (["schedule", "print", *DP, "--ranks", "4.5"], ["--ranks"]),
+    "ranks beyond 64 bits": (["schedule", "print", *DP, "--ranks", "99999999999999999999"], ["--ranks"]),
+    "ranks missing": (["schedule", "print", *DP], ["--ranks"]),
+    "ranks missing for simulate": (["simulate", *DP, "--machine", "leonardo"], ["--ranks"]),
+    "machine missing": (["simulate", *DP, "--ranks", "8"], ["--machine"]),
+    "batch zero": ([*PRINT, "--batch", "0"], ["--batch"]),
+    "batch negative": ([*PRINT, "--batch", "-16"], ["--batch"]),
+    "sequence negative": ([*PRINT, "--sequence", "-1"], ["--sequence"]),
+    "iterations zero": ([*SIMULATE, "--iterations", "0"], ["--iterations"]),
+    "warm-up negative": ([*SIMULATE, "--warmup", "-1"], ["--warmup"]),
+    "seed no number": ([*SIMULATE, "--seed", "x"], ["--seed"]),
+    "scale zero": ([*RUN[:-1], "0"], ["--scale"]),
+    "scale negative": ([*RUN[:-1], "-1"], ["--scale", "-1"]),
+    "scale by zero": ([*RUN[:-1], "1/0"], ["--scale", "1/0"]),
+    "scale nan": ([*RUN[:-1], "nan"], ["--scale"]),
+    "scale infinite": ([*RUN[:-1], "inf"], ["--scale"]),
+    "scale overflows": ([*RUN[:-1], "1e999"], ["--scale"]),
+    "scale a word": ([*RUN[:-1], "half"], ["--scale", "half"]),
+    "message scale negative": ([*SIMULATE, "--message-scale", "-0.5"], ["--message-scale"]),
+    "compute scale nan": ([*SIMULATE, "--compute-scale", "nan"], ["--compute-scale"]),
+    "time without unit": ([*RUN, "--min-time", "5"], ["--min-time", "unit"]),
+    "time with a unit of size": ([*RUN, "--watchdog", "5 MiB"], ["--watchdog", "MiB"]),
+    "time negative": ([*RUN, "--watchdog", "-5 s"], ["--watchdog"]),
+    # sizes that do not go together
+    "ranks do not divide into stages": ([*PIPELINE, "--ranks", "12"], ["12"]),
+    "fewer ranks than stages": ([*PIPELINE, "--ranks", "4"], ["4"]),
+    "batch does not divide": ([*PIPELINE, "--ranks", "16", "--batch", "15"], ["15"]),
+    "layers do not divide": (["schedule", "check", "--model", "llama3-8b", "--ranks", "7", "--set",
+                              "plan.pipeline={ stages = 7 }"], ["7"]),
+    "heads do not divide": (["schedule", "check", "--model", "llama3-8b", "--ranks", "3", "--set", "plan.tensor=3"],
+                            ["3"]),
+    "experts without a mixture": (["schedule", "check", "--plan", "dp+pp+ep", "--model", "llama3-8b", "--ranks", "64"],
+                                  ["expert"]),
+    "more ranks than the machine": (["simulate", *DP, "--machine", "leonardo", "--ranks", "1000000"], ["1000000"]),
+    # output
+    "output without extension": ([*SIMULATE, "-o", "out"], ["--output", ".json"]),
+    "output of an unknown kind": ([*SIMULATE, "-o", "out.xml"], ["--output", ".xml", ".json"]),
+    "output into no folder": ([*SIMULATE, "-o", "absent/out.json"], ["--output", "absent"]),
+    "output is a folder": ([*SIMULATE, "-o", "folder.json"], ["--output", "folder"]),
+    "report as JSON": (["report", "good.json", "-o", "out.json"], ["--output", ".html"]),
+    # files
+    "spec missing": (["simulate", "--spec", "absent.toml"], ["absent.toml"]),
+    "spec is a folder": (["simulate", "--spec", "folder.toml"], ["folder.toml"]),
+    "spec cut off": (["simulate", "--spec", "cut.toml"], ["cut.toml:2"]),
+    "spec empty": (["schedule", "print", "--spec", "empty.toml"], ["--ranks"]),
+    "spec too large": (["simulate", "--spec", "huge.toml"], ["huge.toml"]),
+    "spec binary": (["simulate", "--spec", "binary.toml"], ["binary.toml"]),
+    "spec of an unknown kind": (["simulate", "--spec", "spec.yaml"], ["spec.yaml"]),
+    "spec with an unknown key": (["simulate", "--spec", "unknown.toml"], ["unknown.toml:2", "iteratons", "iterations"]),
+    "spec with an unknown pass": (["simulate", "--spec", "pass.toml"], ["pass.toml:5", "pipelin", "pipeline"]),
+    "spec with a wrong type": (["simulate", "--spec", "type.toml"], ["type.toml:2", "ranks"]),
+    "spec with a number for a table": (["simulate", "--spec", "table.toml"], ["table.toml:3", "plan"]),
+    "spec with a key twice": (["simulate", "--spec", "twice.toml"], ["twice.toml:3"]),
+    "spec with NaN": (["simulate", "--spec", "nan.toml"], ["nan.toml:2"]),
+    "model file missing": (["schedule", "print", "--plan", "dp", "--ranks", "2", "--model", "absent/config.json"],
+                           ["absent/config.json"]),
+    "model file cut off": (["schedule", "print", "--plan", "dp", "--ranks", "2", "--model", "./cut.json"],
+                           ["cut.json"]),
+    "model file of another kind": (["schedule", "print", "--plan", "dp", "--ranks", "2", "--model", "./other.json"],
+                                   ["other.json"]),
+    "machine file empty": (["simulate", *DP, "--ranks", "2", "--machine", "./empty.toml"], ["empty.toml"]),
+    "no result": (["report"], ["report", "result"]),
+    "result missing": (["report", "absent.json"], ["absent.json"]),
+    "result is a folder": (["report", "folder.json"], ["folder.json"]),
+    "result cut off": (["report", "cut.json"], ["cut.json"]),
+    "result empty": (["report", "empty.json"], ["empty.json"]),
+    "result too large": (["report", "huge.json"], ["huge.json"]),
+    "result of another kind": (["report", "other.json"], ["other.json", "dlnetbench.result/1"]),
+    "result of a later schema": (["report", "later.json"], ["later.json", "dlnetbench.result/1"]),
+    "result that is a list": (["report", "list.json"], ["list.json"]),
+    "result without its members": (["report", "bare.json"], ["bare.json"]),
+}
+
+FILES = {
+    "empty.toml": "",
+    "empty.json": "",
+    "cut.toml": 'model = "vit-h"\nplan = { data = \n',
+    "spec.yaml": "model: vit-h\n",
+    "unknown.toml": 'model = "vit-h"\niteratons = 3\n',
+    "pass.toml": 'model = "vit-h"\nranks = 4\n\n[plan]\npipelin = 4\n',
+    "type.toml": 'model = "vit-h"\nranks = "four"\nmachine = "leonardo"\n',
+    "table.toml": 'model = "vit-h"\nranks = 4\nplan = 4\n',
+    "twice.toml": 'model = "vit-h"\nranks = 4\nranks = 8\n',
+    "nan.toml": 'model = "vit-h"\nmessage_scale = nan\n',
+    "cut.json": '{"hidden_size": 4096, "num_hidden',
+    "other.json": '{"colour": "red"}',
+    "later.json": json.dumps({"schema": "dlnetbench.result/99", "kind": "run"}),
+    "bare.json": json.dumps({"schema": "dlnetbench.result/1"}),
+    "list.json": "[1, 2, 3]",
+    "good.json": "{}",
+}
+
+
+class Refusals(ProgramTest):
+    @classmethod
+    def setUpClass(cls):
+        cls.folder = tempfile.TemporaryDirectory()
+        root = pathlib.Path(cls.folder.name)
+        for name, text in FILES.items():
+            (root / name).write_text(text, encoding="utf-8")
+        (root / "binary.toml").write_bytes(bytes(range(256)))
+        for name in ("folder.toml", "folder.json"):
+            (root / name).mkdir()
+        for name in ("huge.toml", "huge.json"):  # sparse: ten gigabytes that take no disk
+            with open(root / name, "wb") as file:
+                file.truncate(10 * 10**9)
+
+    @classmethod
+    def tearDownClass(cls):
+        cls.folder.cleanup()
+
+    def test_every_wrong_line_is_refused(self):
+        for name, (line, mentions) in LINES.items():
+            with self.subTest(name):
+                done = self.fail_with(2, line, mentions, cwd=self.folder.name, timeout=30)
+                self.assertEqual(done.stdout, "", name)
+
+    def test_an_unreadable_file_is_refused(self):
+        file = pathlib.Path(self.folder.name) / "secret.toml"
+        file.write_text('model = "vit-h"\n', encoding="utf-8")
+        file.chmod(0)
+        if os.access(file, os.R_OK):
+            self.skipTest("this user reads every file")
+        self.fail_with(2, ["simulate", "--spec", file], ["secret.toml"])
+
+    def test_a_huge_file_is_refused_before_it_is_read(self):
+        limit = 1 << 31  # bytes of address space: reading ten gigabytes would not fit
+        import resource
+        import subprocess
+        from program import PROGRAM
+        done = subprocess.run([PROGRAM, "report", "huge.json"], cwd=self.folder.name, capture_output=True, text=True,
+                              timeout=30, check=False,
+                              preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
+        self.assertEqual(done.returncode, 2, done.stderr)
+        self.assertIn("huge.json", done.stderr)

@@ -1,0 +1,75 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Where output goes, and what happens when it cannot."""
+import json
+import os
+import pathlib
+import subprocess
+import tempfile
+
+from program import PROGRAM, ProgramTest, run
+
+SMALL = ["simulate", "--plan", "dp", "--model", "vit-h", "--machine", "leonardo", "--ranks", "4"]
+
+
+def shell(line, **options):
+    """The finished shell line, in which $PROGRAM is the program under test."""
+    return subprocess.run(["bash", "-c", line], env=dict(os.environ, PROGRAM=PROGRAM), capture_output=True, text=True,
+                          timeout=120, check=False, **options)
+
+
+class Streams(ProgramTest):
+    def test_a_reader_that_goes_away_is_no_error(self):
+        done = shell('set -o pipefail; "$PROGRAM" list metrics --format json | head -c 1')
+        self.assertEqual((done.returncode, done.stderr), (0, ""))
+
+    def test_a_closed_stdout_is_no_error_and_harms_no_file(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = shell(f'"$PROGRAM" --quiet {" ".join(SMALL)} -o out.json >&-', cwd=folder)
+            self.assertEqual((done.returncode, done.stderr), (0, ""))
+            json.loads((pathlib.Path(folder) / "out.json").read_text())
+
+    def test_every_stream_closed(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = shell(f'"$PROGRAM" {" ".join(SMALL)} -o out.json <&- >&- 2>&-', cwd=folder)
+            self.assertEqual(done.returncode, 0)
+            json.loads((pathlib.Path(folder) / "out.json").read_text())
+
+    def test_a_full_disk_is_reported(self):
+        if not os.path.exists("/dev/full"):
+            self.skipTest("no /dev/full")
+        done = shell('"$PROGRAM" list > /dev/full')
+        self.assertEqual(done.returncode, 3)
+        self.assertIn("stdout", done.stderr)
+
+    def test_results_on_stdout_and_talk_on_stderr(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = run(*SMALL, "--json", "-o", "out.csv", cwd=folder)
+            json.loads(done.stdout)
+            self.assertIn("out.csv", done.stderr)
+            self.assertEqual(run(*SMALL, "--quiet", "-o", "out.csv", cwd=folder).stderr, "")
+
+    def test_global_options_stand_anywhere(self):
+        for line in (["--quiet", "list", "plans"], ["list", "--quiet", "plans"], ["list", "plans", "--quiet"]):
+            self.assertEqual(self.succeed(*line).stdout, self.succeed("list", "plans").stdout)
+
+    def test_no_colour_without_a_terminal(self):
+        done = run("simulat", environment={"NO_COLOR": ""})
+        self.assertNotIn("\033", done.stderr)
+
+    def test_colour_on_a_terminal_only_where_it_is_wanted(self):
+        for words, environment, coloured in ((["simulat"], {}, True), (["simulat", "--no-color"], {}, False),
+                                             (["simulat"], {"NO_COLOR": "1"}, False),
+                                             (["simulat"], {"TERM": "dumb"}, False)):
+            with self.subTest(words=words, environment=environment):
+                self.assertEqual("\033" in self.on_a_terminal(words, environment), coloured)
+
+    def on_a_terminal(self, words, environment):
+        """What the program says where stderr is a terminal."""
+        main, end = os.openpty()
+        env = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
+        env.update({"TERM": "xterm"}, **environment)
+        subprocess.run([PROGRAM, *words], env=env, stdout=subprocess.DEVNULL, stderr=end, timeout=60, check=False)
+        os.close(end)
+        said = os.read(main, 4096).decode()
+        os.close(main)
+        return said
