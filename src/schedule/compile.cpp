@@ -27,6 +27,7 @@ Turn turn_of(const PassSpec& spec, Flavour flavour) {
   use.path = path;
   use.where = where;
   use.flavour = flavour;
+  use.options = Value(Value::Table{}, spec.options.where());
 
   Value degree = spec.options;
   if (spec.options.is_table()) {

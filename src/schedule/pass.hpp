@@ -20,7 +20,7 @@ struct PassUse {
   std::string where;        ///< "runs/moe.toml:14" or "--plan"
   std::int64_t degree = 1;
   int axis = 0;             ///< its place in the grid
-  Value options;            ///< the table without the degree; empty where none was written
+  Value options;            ///< the table without the degree
   Flavour flavour = Flavour::paper;
 };
 
