@@ -9,7 +9,8 @@ namespace dlnb {
 
 Wiring::Wiring(int endpoints, std::int64_t switches, std::int64_t cables)
     : endpoints_(endpoints), vertices_(int(endpoints + switches)) {
-  DLNB_REQUIRE(endpoints <= most_endpoints && cables <= most_cables, "a topology checks sizes before it builds");
+  DLNB_REQUIRE(endpoints <= most_endpoints && cables <= most_cables + most_endpoints,
+               "a topology checks sizes before it builds");
   links_.reserve(std::size_t(2 * cables));
   ends_.reserve(std::size_t(2 * cables));
 }

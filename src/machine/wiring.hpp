@@ -13,7 +13,8 @@
 namespace dlnb {
 
 inline constexpr std::int64_t most_endpoints = 10'000'000;
-inline constexpr std::int64_t most_cables = 100'000'000;  ///< two links each: far below what LinkIndex numbers
+/// Between switches; with the endpoints' that is less than 2 GB of links.
+inline constexpr std::int64_t most_cables = 20'000'000;
 
 /// A fabric made of cables between vertices: the endpoints first, then the switches.
 /// Cable c is the two links 2c (as laid) and 2c + 1 (back); topologies compute link numbers from that.

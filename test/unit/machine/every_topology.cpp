@@ -2,9 +2,11 @@
 // What every topology must satisfy, over small instances of each.
 #include <gtest/gtest.h>
 
-#include <limits>
 #include <queue>
+#include <random>
 #include <set>
+
+#include <fmt/format.h>
 
 #include "machines.hpp"
 
@@ -150,6 +152,40 @@ TEST_P(EveryTopology, AgreesWithItsRoutesOnSwitchesAndGroups) {
 
 INSTANTIATE_TEST_SUITE_P(Small, EveryTopology, testing::ValuesIn(test::instances),
                          [](const auto& test) { return std::string(test.param.name); });
+
+// Shapes drawn at random, so that no arithmetic is right only for the friendly numbers above.
+TEST(Topologies, AreMinimalInAnyShape) {
+  std::mt19937 random{7};
+  const auto one_of = [&](int low, int high) { return low + int(random() % std::uint32_t(high - low + 1)); };
+  const std::string rates =
+      "endpoint_capacity = '1 GB/s'\nglobal_capacity = '1 GB/s'\nglobal_links = {}\ngroups = {}\nports = {}\n";
+  for (int shape = 0; shape < 60; ++shape) {
+    const bool plus = shape % 2 == 1;
+    const int groups = one_of(1, 6), switches = one_of(1, 5), ports = one_of(1, 3), cables = one_of(1, 12);
+    const std::string table =
+        fmt::format(fmt::runtime(rates), cables, groups, ports) +
+        (plus ? fmt::format("leaves = {}\nspines = {}\nleaf_links = {}\nleaf_capacity = '1 GB/s'\n", switches,
+                            one_of(1, 4), one_of(1, 2))
+              : fmt::format("switches = {}\nlocal_links = {}\nlocal_capacity = '1 GB/s'\n", switches, one_of(1, 2)));
+    const Instance instance{"", plus ? "dragonfly_plus" : "dragonfly", table.c_str(), groups * switches * ports};
+    const auto fabric = test::build(instance.topology, table, instance.endpoints);
+    const Wiring& wiring = test::wiring_of(*fabric);
+
+    for (int from = 0; from < instance.endpoints; ++from) {
+      const std::vector<int> fewest = fewest_links(wiring, instance, from);
+      for (int to = 0; to < instance.endpoints; ++to) {
+        const std::vector<LinkIndex> links = route(*fabric, from, to, std::uint64_t(shape));
+        int at = from;
+        for (const LinkIndex link : links) {
+          ASSERT_EQ(wiring.ends(link).from, at) << instance.topology << "\n" << table;
+          at = wiring.ends(link).to;
+        }
+        ASSERT_EQ(at, to) << instance.topology << "\n" << table;
+        ASSERT_EQ(int(links.size()), fewest[std::size_t(to)]) << instance.topology << "\n" << table;
+      }
+    }
+  }
+}
 
 TEST(Topologies, AllHaveASmallInstanceHere) {
   std::set<std::string> tested;
