@@ -14,13 +14,17 @@ namespace dlnb {
 namespace {
 
 // Keys that add, remove or reshape tensors, or change which tokens meet, in at least one published family.
+// clang-format off
 constexpr std::array structural{
-    "num_key_value_heads", "head_dim", "attention_bias", "mlp_bias", "qkv_bias", "multi_query", "parallel_attn",
-    "tie_word_embeddings", "num_local_experts", "num_experts", "n_routed_experts", "num_experts_per_tok",
-    "moe_intermediate_size", "n_shared_experts", "shared_expert_intermediate_size", "first_k_dense_replace",
-    "decoder_sparse_step", "mlp_only_layers", "q_lora_rank", "kv_lora_rank", "qk_rope_head_dim", "layer_types",
-    "sliding_window", "use_sliding_window", "vision_config", "text_config", "encoder_layers", "decoder_layers",
-    "is_encoder_decoder", "add_cross_attention", "cross_attention_layers", "num_kv_shared_layers", "interleave_moe_layer_step"};
+    "num_key_value_heads", "head_dim", "attention_bias", "mlp_bias", "qkv_bias", "multi_query",
+    "parallel_attn", "tie_word_embeddings", "num_local_experts", "num_experts", "n_routed_experts",
+    "num_experts_per_tok", "moe_intermediate_size", "n_shared_experts", "shared_expert_intermediate_size",
+    "first_k_dense_replace", "decoder_sparse_step", "mlp_only_layers", "q_lora_rank", "kv_lora_rank",
+    "qk_rope_head_dim", "layer_types", "sliding_window", "use_sliding_window", "vision_config",
+    "text_config", "encoder_layers", "decoder_layers", "is_encoder_decoder", "add_cross_attention",
+    "cross_attention_layers", "num_kv_shared_layers", "interleave_moe_layer_step"
+};
+// clang-format on
 
 bool neutral(const Value& value) {
   const auto& data = value.data();
@@ -35,7 +39,8 @@ const Family& family_of(const Config& config) {
   std::string architecture;
   if (const Value* architectures = config.find("architectures")) {
     const Value::Array& list = architectures->array("architectures");
-    if (list.size() != 1) config.refuse("architectures", "must name exactly one class", "for example [\"LlamaForCausalLM\"]");
+    if (list.size() != 1)
+      config.refuse("architectures", "must name exactly one class", "for example [\"LlamaForCausalLM\"]");
     read_value(list.front(), "architectures[0]", architecture);
   }
   const auto class_of = [&](const Family& family) {
@@ -51,7 +56,8 @@ const Family& family_of(const Config& config) {
       std::vector<std::string> choices;
       for (std::string_view name : family.classes)
         if (!name.empty()) choices.emplace_back(name);
-      config.refuse("architectures", fmt::format("'{}' is not a class of {} that is known here", architecture, type),
+      config.refuse("architectures",
+                    fmt::format("'{}' is not a class of {} that is known here", architecture, type),
                     choose_one_of(architecture, choices));
     }
     return family;
@@ -63,7 +69,8 @@ const Family& family_of(const Config& config) {
     if (class_of(*family)) return *family;
     choices.emplace_back(family->classes[0]);
   }
-  config.refuse("architectures", fmt::format("nothing is called '{}'", architecture), choose_one_of(architecture, choices));
+  config.refuse("architectures", fmt::format("nothing is called '{}'", architecture),
+                choose_one_of(architecture, choices));
 }
 
 }  // namespace
@@ -74,9 +81,9 @@ const Value* Config::find(std::string_view key) const {
   return value && !value->empty() ? value : nullptr;
 }
 
-std::int64_t Config::integer(std::string_view key, double high) const {
-  if (!has(key)) refuse(key, "is missing", fmt::format("expected a whole number from 1 to {}", high));
-  return integer_or(key, 0, high);
+std::int64_t Config::integer(std::string_view key, double high, double low) const {
+  if (!has(key)) refuse(key, "is missing", fmt::format("expected a whole number from {} to {}", low, high));
+  return integer_or(key, 0, high, low);
 }
 
 std::int64_t Config::integer_or(std::string_view key, std::int64_t fallback, double high, double low) const {
@@ -137,12 +144,13 @@ void read_decoder(const Config& config, Transformer& t) {
 }
 
 void read_sparse_layers(const Config& config, Transformer& t) {
-  t.experts = config.integer("num_experts", largest::experts);
+  t.experts = config.integer("num_experts", largest::experts, 2);
   t.experts_active = config.integer("num_experts_per_tok", largest::experts);
   t.expert_feed_forward = config.integer("moe_intermediate_size", largest::feed_forward);
   const std::int64_t step = config.integer_or("decoder_sparse_step", 1, largest::layers);
   t.expert_layer.resize(std::size_t(t.layers));
-  for (std::int64_t layer = 0; layer < t.layers; ++layer) t.expert_layer[std::size_t(layer)] = (layer + 1) % step == 0;
+  for (std::int64_t layer = 0; layer < t.layers; ++layer)
+    t.expert_layer[std::size_t(layer)] = (layer + 1) % step == 0;
   if (const Value* dense = config.find("mlp_only_layers"))
     for (const Value& each : dense->array("mlp_only_layers")) {
       std::int64_t layer = 0;
@@ -156,7 +164,8 @@ void read_deepseek(const Config& config, Transformer& t) {
   read_decoder(config, t);
   require_full_attention(config);
   if (t.kv_heads != t.heads)
-    config.refuse("num_key_value_heads", fmt::format("is {} where latent attention has {} heads", t.kv_heads, t.heads),
+    config.refuse("num_key_value_heads",
+                  fmt::format("is {} where latent attention has {} heads", t.kv_heads, t.heads),
                   "expected the value of num_attention_heads");
   const std::int64_t content = config.integer("qk_nope_head_dim", largest::hidden);
   t.rope_size = config.integer("qk_rope_head_dim", largest::hidden);
@@ -167,7 +176,7 @@ void read_deepseek(const Config& config, Transformer& t) {
   t.qkv_bias = t.output_bias = config.flag("attention_bias", false);
   t.mlp_bias = config.flag("mlp_bias", false);
 
-  t.experts = config.integer("n_routed_experts", largest::experts);
+  t.experts = config.integer("n_routed_experts", largest::experts, 2);
   t.experts_active = config.integer("num_experts_per_tok", largest::experts);
   t.expert_feed_forward = config.integer("moe_intermediate_size", largest::feed_forward);
   t.shared_feed_forward =
@@ -175,7 +184,8 @@ void read_deepseek(const Config& config, Transformer& t) {
   t.dense_layers = config.integer_or("first_k_dense_replace", 0, largest::layers, 0);
   const std::int64_t step = config.integer_or("moe_layer_freq", 1, largest::layers);
   t.expert_layer.resize(std::size_t(t.layers));
-  for (std::int64_t layer = 0; layer < t.layers; ++layer) t.expert_layer[std::size_t(layer)] = layer % step == 0;
+  for (std::int64_t layer = 0; layer < t.layers; ++layer)
+    t.expert_layer[std::size_t(layer)] = layer % step == 0;
 }
 
 void require_full_attention(const Config& config) {
@@ -187,7 +197,8 @@ void require_full_attention(const Config& config) {
       std::string type;
       read_value(each, "layer_types", type);
       if (type != "full_attention")
-        config.refuse("layer_types", fmt::format("'{}' layers are not modelled", type), "expected full_attention");
+        config.refuse("layer_types", fmt::format("'{}' layers are not modelled", type),
+                      "expected full_attention");
     }
 }
 

@@ -12,9 +12,9 @@
 
 namespace dlnb {
 
-/// A HuggingFace config.json being read. Every reader throws UserError naming file and key; null counts as absent.
-/// Keys without influence on sizes (dropout, token ids, versions) are free; a key that changes the tensors of some
-/// family and that nobody read is refused, so that no model is quietly built wrong.
+/// A HuggingFace config.json being read. Every reader throws UserError naming file and key; null counts as
+/// absent. Keys without influence on sizes (dropout, token ids, versions) are free; a key that changes the
+/// tensors of some family and that nobody read is refused, so that no model is quietly built wrong.
 class Config {
  public:
   Config(const Value& root, std::string file) : root_(root), file_(std::move(file)) {}
@@ -22,8 +22,8 @@ class Config {
   /// The value, or nullptr where absent or null.
   const Value* find(std::string_view key) const;
   bool has(std::string_view key) const { return find(key) != nullptr; }
-  /// A whole number from 1 to `high`.
-  std::int64_t integer(std::string_view key, double high) const;
+  /// A whole number from `low` to `high`.
+  std::int64_t integer(std::string_view key, double high, double low = 1) const;
   /// The same from `low`, or `fallback` where absent.
   std::int64_t integer_or(std::string_view key, std::int64_t fallback, double high, double low = 1) const;
   bool flag(std::string_view key, bool fallback) const;

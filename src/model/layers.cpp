@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// Convolutional networks as lists of parts. A part is what no parallel plan cuts: one convolution, or one residual
-// block with its shortcut.
+// Convolutional networks as lists of parts. A part is what no parallel plan cuts: one convolution, or one
+// residual block with its shortcut.
 //   FLOPs per sample       2 · height·width of the output · out · in/groups · kernel²   per convolution
 //                          2 · out · in                                                per linear layer
-// One multiply-add is two FLOPs; He et al., arXiv:1512.03385, table 1, count multiply-adds. Norms, activations and
-// pooling have no FLOPs here: they are below 1 % of the sum in the shipped networks.
+// One multiply-add is two FLOPs; He et al., arXiv:1512.03385, table 1, count multiply-adds. Norms, activations
+// and pooling have no FLOPs here (about 1 % of the sum in the shipped networks).
 #include "model/layers.hpp"
 
 #include <fmt/format.h>
@@ -67,7 +67,8 @@ class Builder {
   Builder(Model& model, Activation input) : model_(model), at_(input) {}
 
   void add(const Value& row) {
-    static const std::vector<std::string> known{"convolutions", "shortcut", "pool", "global_pool", "linear", "repeat"};
+    static const std::vector<std::string> known{"convolutions", "shortcut", "pool",
+                                                "global_pool",  "linear",   "repeat"};
     row.table("parts");
     reject_unknown(row, "parts", known);
     std::int64_t repeat = 1;
@@ -86,7 +87,8 @@ class Builder {
     const Value* convolutions = row.find("convolutions");
     const Value* linear_layer = row.find("linear");
     if (bool(convolutions) == bool(linear_layer))
-      throw UserError(row.where() + " parts", "a part has either convolutions or linear", "write one of them");
+      throw UserError(row.where() + " parts", "a part has either convolutions or linear",
+                      "write one of them");
     if (convolutions)
       for (const Value& each : convolutions->array("parts.convolutions"))
         convolve(each, fmt::format("convolution{}", ++count_), at_, "parts.convolutions");
@@ -95,8 +97,8 @@ class Builder {
       convolve(*shortcut, fmt::format("shortcut{}", count_), skip, "parts.shortcut");
       if (skip.channels != at_.channels || skip.side != at_.side)
         throw UserError(shortcut->where() + " parts.shortcut",
-                        fmt::format("ends in {}x{}x{}, the block in {}x{}x{}", skip.channels, skip.side, skip.side,
-                                    at_.channels, at_.side, at_.side),
+                        fmt::format("ends in {}x{}x{}, the block in {}x{}x{}", skip.channels, skip.side,
+                                    skip.side, at_.channels, at_.side, at_.side),
                         "give both the same channels and stride");
     }
     if (const Value* pool = row.find("pool")) {
@@ -110,9 +112,13 @@ class Builder {
     if (linear_layer) linear(*linear_layer);
 
     if (activations_ > 1e15 || part_.forward_flops > 1e18)
-      throw UserError(row.where() + " parts", "the layer is too large", "check its sizes for a slipped digit");
+      throw UserError(row.where() + " parts", "the layer is too large",
+                      "check its sizes for a slipped digit");
     part_.activation_elements = std::int64_t(activations_);
     part_.output_elements = std::int64_t(at_.elements());
+    if (double(model_.parts.size()) >= largest::layers)
+      throw UserError(row.where() + " parts", fmt::format("more than {} parts", largest::layers),
+                      "check repeat for a slipped digit");
     model_.parts.push_back(std::move(part_));
   }
 
@@ -130,14 +136,19 @@ class Builder {
     Convolution c;
     value.table(key);
     convolution_options.read(value, key, c);
-    if (c.out < 1) throw UserError(fmt::format("{} {}.out", value.where(), key), "is missing", "expected a number of channels");
+    if (c.out < 1)
+      throw UserError(fmt::format("{} {}.out", value.where(), key), "is missing",
+                      "expected a number of channels");
     if (at.channels % c.groups != 0 || c.out % c.groups != 0)
-      throw UserError(fmt::format("{} {}.groups", value.where(), key),
-                      fmt::format("{} and {} channels do not divide into {} groups", at.channels, c.out, c.groups),
-                      "choose a common divisor of both");
+      throw UserError(
+          fmt::format("{} {}.groups", value.where(), key),
+          fmt::format("{} and {} channels do not divide into {} groups", at.channels, c.out, c.groups),
+          "choose a common divisor of both");
     const std::int64_t side = shrunk(value, key, at.side, c.kernel, c.stride);
     const Activation out{c.out, side};
-    tensor(value, {.name = name + ".weight", .rows = c.out, .columns = at.channels / c.groups * c.kernel * c.kernel});
+    tensor(
+        value,
+        {.name = name + ".weight", .rows = c.out, .columns = at.channels / c.groups * c.kernel * c.kernel});
     if (c.bias) tensor(value, {.name = name + ".bias", .rows = c.out});
     if (c.norm) {
       tensor(value, {.name = name + ".norm.weight", .rows = c.out});
@@ -165,7 +176,8 @@ class Builder {
   void tensor(const Value& value, Tensor tensor) {
     parameters_ += double(tensor.rows) * double(tensor.columns);
     if (parameters_ > 1e18)
-      throw UserError(value.where() + " parts", "the model has more than 1e18 parameters", "check the sizes for a slipped digit");
+      throw UserError(value.where() + " parts", "the model has more than 1e18 parameters",
+                      "check the sizes for a slipped digit");
     part_.tensors.push_back(std::move(tensor));
   }
 
@@ -186,7 +198,8 @@ Model read_layers(const Value& root, const std::string& file, const std::string&
     if (key != "parts") described.emplace_back(key, value);
   Network network{.name = name};
   network_options.read(Value(std::move(described), root.where()), "", network);
-  if (network.image == 0) throw UserError(file + " image", "is missing", "expected the side of an image in pixels");
+  if (network.image == 0)
+    throw UserError(file + " image", "is missing", "expected the side of an image in pixels");
 
   Model model;
   model.name = network.name;

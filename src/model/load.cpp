@@ -19,14 +19,14 @@ namespace {
 
 constexpr auto transformer_options = options(
     option("name", &Transformer::name, "what results call it"),
-    option("summary", &Transformer::summary, "one line"),
-    option("source", &Transformer::source, "citation"),
+    option("summary", &Transformer::summary, "one line"), option("source", &Transformer::source, "citation"),
     option("family", &Transformer::family, "the kind of layer"),
     option("layers", &Transformer::layers, "attention and feed-forward pairs", {1, largest::layers}),
     option("hidden", &Transformer::hidden, "hidden size", {1, largest::hidden}),
     option("heads", &Transformer::heads, "attention heads", {1, largest::heads}),
     option("kv_heads", &Transformer::kv_heads, "key-value heads; default: heads", {1, largest::heads}),
-    option("head_size", &Transformer::head_size, "size of a head; default: hidden / heads", {1, largest::hidden}),
+    option("head_size", &Transformer::head_size, "size of a head; default: hidden / heads",
+           {1, largest::hidden}),
     option("feed_forward", &Transformer::feed_forward, "feed-forward size", {1, largest::feed_forward}),
     option("vocabulary", &Transformer::vocabulary, "tokens in the vocabulary", {1, largest::vocabulary}),
     option("sequence", &Transformer::sequence, "tokens per sample", {1, largest::sequence}),
@@ -36,7 +36,7 @@ constexpr auto transformer_options = options(
     option("output_bias", &Transformer::output_bias, "the attention output has a bias"),
     option("mlp_bias", &Transformer::mlp_bias, "the feed-forward has biases"),
     option("tied_head", &Transformer::tied_head, "the LM head is the embedding"),
-    option("experts", &Transformer::experts, "experts per layer", {1, largest::experts}),
+    option("experts", &Transformer::experts, "experts per layer", {2, largest::experts}),
     option("experts_active", &Transformer::experts_active, "experts a token visits", {1, largest::experts}),
     option("expert_feed_forward", &Transformer::expert_feed_forward, "of one expert; default: feed_forward",
            {1, largest::feed_forward}),
@@ -52,13 +52,13 @@ constexpr auto transformer_options = options(
 Model read_model(const Value& root, const std::string& file, const std::string& name) {
   if (root.find("parts")) return read_layers(root, file, name);
   const Value* family = root.find("family");
-  if (!family)
-    throw UserError(file + " family", "is missing", choose_one_of("", names_of(families::all())));
+  if (!family) throw UserError(file + " family", "is missing", choose_one_of("", names_of(families::all())));
   std::string kind;
   read_value(*family, "family", kind);
   Transformer transformer = entry_called(families::all(), kind, family->where() + " family").preset();
   if (kind.starts_with("deepseek"))
-    throw UserError(family->where() + " family", "latent attention is read from a HuggingFace config.json only",
+    throw UserError(family->where() + " family",
+                    "latent attention is read from a HuggingFace config.json only",
                     "use --model path/to/config.json");
   transformer.name = name;
   transformer_options.read(root, "", transformer);

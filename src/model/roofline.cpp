@@ -28,11 +28,13 @@ FeedForward feed_forward_of(const Model& model, const Part& part) {
   return width;
 }
 
-// Mixed precision (Micikevicius et al., arXiv:1710.03740) with Adam (Kingma & Ba, arXiv:1412.6980): the update
-// reads the gradient and the 32-bit master weight and two moments, and writes these three and the working weight.
+// Mixed precision (Micikevicius et al., arXiv:1710.03740) with Adam (Kingma & Ba, arXiv:1412.6980): the
+// update reads the gradient and the 32-bit master weight and two moments, and writes these three and the
+// working weight.
 //   bytes per parameter    gradient + 3·4 + 3·4 + weight = 28 with 16-bit weights and gradients
 // The states are those of Rajbhandari et al., ZeRO, arXiv:1910.02054, section 3.1.
-Cost adam_step(std::int64_t parameters, DataType parameter_type, DataType gradient_type, const Device& device) {
+Cost adam_step(std::int64_t parameters, DataType parameter_type, DataType gradient_type,
+               const Device& device) {
   const double state = 3 * 4;
   double bytes = double(size_of(gradient_type)) + 2 * state;
   if (parameter_type != DataType::float32) bytes += double(size_of(parameter_type));  // else it is the master

@@ -9,9 +9,9 @@
 
 namespace dlnb {
 
-/// One kernel under the roofline: t = FLOPs / min(peak, I · bandwidth) with I = FLOPs / bytes, that is the longer
-/// of computing and moving. `efficiency` scales the peak. Source: Williams, Waterman, Patterson, Roofline,
-/// CACM 52(4), 2009.
+/// One kernel under the roofline: t = FLOPs / min(peak, I · bandwidth) with I = FLOPs / bytes, that is the
+/// longer of computing and moving. `efficiency` scales the peak. Source: Williams, Waterman, Patterson,
+/// Roofline, CACM 52(4), 2009.
 Cost roofline(double flops, double bytes, const Device& device, double efficiency = 1);
 
 /// A part of a layer list: its stated FLOPs; weights and the activations in and out of each layer moved once.
@@ -25,6 +25,7 @@ struct FeedForward {
 FeedForward feed_forward_of(const Model& model, const Part& part);
 
 /// Adam's update of `parameters` elements: optimizer state is moved once, arithmetic is free beside it.
-Cost adam_step(std::int64_t parameters, DataType parameter_type, DataType gradient_type, const Device& device);
+Cost adam_step(std::int64_t parameters, DataType parameter_type, DataType gradient_type,
+               const Device& device);
 
 }  // namespace dlnb

@@ -26,20 +26,24 @@ std::int64_t sequence_of(const Model& model, const RunSpec& spec) {
   if (spec.sequence < 0)
     throw UserError(where, fmt::format("{} tokens per sample", spec.sequence), "expected at least 1");
   if (model.sample == "image")
-    throw UserError(where, fmt::format("an image of {} has {} tokens", model.name, own), "leave the sequence out");
+    throw UserError(where, fmt::format("an image of {} has {} tokens", model.name, own),
+                    "leave the sequence out");
   for (const Tensor& tensor : model.parts.front().tensors)
     if (tensor.name == "position.weight" && spec.sequence > tensor.rows)
-      throw UserError(where, fmt::format("{} has learned {} positions, not {}", model.name, tensor.rows, spec.sequence),
-                      fmt::format("expected at most {}", tensor.rows));
+      throw UserError(
+          where, fmt::format("{} has learned {} positions, not {}", model.name, tensor.rows, spec.sequence),
+          fmt::format("expected at most {}", tensor.rows));
   return spec.sequence;
 }
 
 std::int64_t microbatch_of(const RunSpec& spec, std::int64_t microbatches) {
   const std::string where = where_of(spec, "batch", "--batch");
   DLNB_REQUIRE(microbatches >= 1, "a plan has at least one micro-batch");
-  if (spec.batch < 1) throw UserError(where, fmt::format("a batch of {} samples", spec.batch), "expected at least 1");
+  if (spec.batch < 1)
+    throw UserError(where, fmt::format("a batch of {} samples", spec.batch), "expected at least 1");
   if (spec.batch % microbatches != 0)
-    throw UserError(where, fmt::format("{} samples do not divide into {} micro-batches", spec.batch, microbatches),
+    throw UserError(where,
+                    fmt::format("{} samples do not divide into {} micro-batches", spec.batch, microbatches),
                     fmt::format("choose a multiple of {}", microbatches));
   return spec.batch / microbatches;
 }
@@ -55,7 +59,8 @@ std::int64_t product(std::int64_t a, std::int64_t b, const RunSpec& spec) {
 std::vector<std::string> notes_of(const Model& model, const Device& device, const RunSpec& spec) {
   std::vector<std::string> notes;
   if (spec.cost_model == "exact" && device.efficiency_source.empty())
-    notes.push_back(fmt::format("{} states no efficiency curve: kernels run at the datasheet peak", device.name));
+    notes.push_back(
+        fmt::format("{} states no efficiency curve: kernels run at the datasheet peak", device.name));
   if (spec.cost_model == "exact" && !device.efficiency_source.empty())
     notes.push_back(fmt::format("efficiency curve of {}: {}", device.name, device.efficiency_source));
   if (!model.is_transformer())
@@ -101,8 +106,8 @@ Step make_step(const Model& model, const Device& device, const RunSpec& spec, st
   for (const Part& part : model.parts) {
     const std::int64_t output = model.is_transformer() ? product(tokens, model.architecture.hidden, spec)
                                                        : product(samples, part.output_elements, spec);
-    step.works.push_back({part, costs.forward(model, part, load, device), costs.backward(model, part, load, device),
-                          output});
+    step.works.push_back(
+        {part, costs.forward(model, part, load, device), costs.backward(model, part, load, device), output});
   }
   return step;
 }

@@ -26,9 +26,10 @@ Transformer completed(Transformer t, const std::string& file) {
 
   if (t.kv_heads == 0) t.kv_heads = t.heads;
   if (t.heads % t.kv_heads != 0)
-    throw UserError(at(file, keys.kv_heads),
-                    fmt::format("{} attention heads cannot share {} key-value heads evenly", t.heads, t.kv_heads),
-                    fmt::format("expected a divisor of {}", t.heads));
+    throw UserError(
+        at(file, keys.kv_heads),
+        fmt::format("{} attention heads cannot share {} key-value heads evenly", t.heads, t.kv_heads),
+        fmt::format("expected a divisor of {}", t.heads));
   if (t.head_size == 0) {
     if (t.hidden % t.heads != 0)
       throw UserError(at(file, keys.heads),
@@ -38,6 +39,9 @@ Transformer completed(Transformer t, const std::string& file) {
   }
   if (t.kv_rank == 0) t.value_size = t.head_size;
 
+  if (t.experts == 1 && (t.expert_feed_forward > 0 || t.shared_feed_forward > 0 || t.dense_layers > 0))
+    throw UserError(at(file, keys.experts), "is missing where sizes of experts are given",
+                    "expected at least 2");
   if (t.expert_feed_forward == 0) t.expert_feed_forward = t.feed_forward;
   if (t.experts_active > t.experts)
     throw UserError(at(file, keys.experts_active),
@@ -48,11 +52,18 @@ Transformer completed(Transformer t, const std::string& file) {
     require_present(t.image, file, keys.image, "the side of an image in pixels");
     require_present(t.patch, file, keys.patch, "the side of a patch in pixels");
     if (t.image % t.patch != 0)
-      throw UserError(at(file, keys.patch),
-                      fmt::format("an image of {} pixels does not divide into patches of {}", t.image, t.patch),
-                      fmt::format("expected a divisor of {}", t.image));
+      throw UserError(
+          at(file, keys.patch),
+          fmt::format("an image of {} pixels does not divide into patches of {}", t.image, t.patch),
+          fmt::format("expected a divisor of {}", t.image));
+    if (t.causal || t.vocabulary > 0)
+      throw UserError(at(file, keys.image), "has no meaning in a model of words", "use family = \"vit\"");
     const std::int64_t side = t.image / t.patch;
-    t.sequence = side * side + 1;  // one token per patch and the class token
+    const std::int64_t tokens = side * side + 1;  // one per patch and the class token
+    if (t.sequence > 0 && t.sequence != tokens)
+      throw UserError(at(file, keys.sequence),
+                      fmt::format("is {} where the image has {}", t.sequence, tokens), "leave it out");
+    t.sequence = tokens;
   } else {
     require_present(t.vocabulary, file, keys.vocabulary, "the number of tokens in the vocabulary");
     require_present(t.sequence, file, keys.sequence, "the number of tokens per sample");
@@ -107,7 +118,8 @@ class Builder {
     const double elements = double(tensor.rows) * double(tensor.columns) * double(tensor.copies);
     total_ += elements;
     if (total_ > 1e18)  // an int64 holds 9.2e18
-      throw UserError(file_, "the model has more than 1e18 parameters", "check the sizes for a slipped digit");
+      throw UserError(file_, "the model has more than 1e18 parameters",
+                      "check the sizes for a slipped digit");
     part.tensors.push_back(std::move(tensor));
   }
 
@@ -119,7 +131,8 @@ class Builder {
   // A bias adds to output features: cut with the rows, whole where the columns are cut.
   void linear(Part& part, const std::string& name, std::int64_t out, std::int64_t in, Cut cut, bool bias) {
     add(part, {.name = name + ".weight", .rows = out, .columns = in, .cut = cut});
-    if (bias) add(part, {.name = name + ".bias", .rows = out, .cut = cut == Cut::rows ? Cut::rows : Cut::none});
+    if (bias)
+      add(part, {.name = name + ".bias", .rows = out, .cut = cut == Cut::rows ? Cut::rows : Cut::none});
   }
 
   Part embedding() {
@@ -131,7 +144,8 @@ class Builder {
       return part;
     }
     add(part, {.name = "token.weight", .rows = t_.vocabulary, .columns = t_.hidden, .cut = Cut::rows});
-    if (t_.learned_positions) add(part, {.name = "position.weight", .rows = t_.sequence, .columns = t_.hidden});
+    if (t_.learned_positions)
+      add(part, {.name = "position.weight", .rows = t_.sequence, .columns = t_.hidden});
     return part;
   }
 
@@ -207,8 +221,7 @@ class Builder {
 
   Part head() {
     Part part{.kind = PartKind::head};
-    if (t_.vocabulary > 0 && !t_.tied_head)
-      linear(part, "head", t_.vocabulary, t_.hidden, Cut::rows, false);
+    if (t_.vocabulary > 0 && !t_.tied_head) linear(part, "head", t_.vocabulary, t_.hidden, Cut::rows, false);
     if (t_.pooler) linear(part, "pooler", t_.hidden, t_.hidden, Cut::none, true);
     if (t_.classes > 0) linear(part, "classifier", t_.classes, t_.hidden, Cut::none, true);
     return part;

@@ -1,16 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-// Kernel by kernel from the model's own tensors; a part's time is the sum of its kernels' rooflines. With T tokens
-// (of them T·k/E per expert) and s bytes per element:
-//   matrix out × in      FLOPs 2·T·out·in            bytes (out·in + T·(out + in))·s     [every projection, LM head]
-//   scores and values    FLOPs 2·B·h·pairs·(q + v)   bytes (q, k, v read, result written)·s
-//                        pairs = N²; causal N²/2; causal with a window w < N: N·w − w²/2
-//   norm                 bytes 2·T·d·s;  residual 3·T·d·s;  activation 3·T·H·s gated, 2·T·H·s otherwise
-//   embedding            bytes T·d·s per table and once for the sum
-// h heads of size q (queries, keys) and v (values). So gated feed-forwards have three matrices and grouped queries
-// smaller k and v, because the tensors do. Counting: Narayanan et al., arXiv:2104.04473, appendix; scores stay on
-// chip: Dao et al., FlashAttention, arXiv:2205.14135.
-// Backward has two products of the same size per product, so 2 · forward, and one forward more where activations
-// are recomputed. Kernels reach peak · ceiling · f / (f + half) at f FLOP, where the device states such a curve.
+// Kernel by kernel from the model's own tensors; a part's time is the sum of its kernels' rooflines. With T
+// tokens (of them T·k/E per expert) and s bytes per element:
+//   matrix out × in     FLOPs 2·T·out·in            bytes (out·in + T·(out + in))·s
+//   scores and values   FLOPs 2·B·h·pairs·(q + v)   bytes of q, k, v read and of the result written
+//                       pairs = N²; causal N²/2; causal with a window w < N: N·w − w²/2
+//   norm                bytes 2·T·d·s; residual 3·T·d·s; activation 3·T·H·s gated, 2·T·H·s otherwise
+//   embedding           bytes T·d·s per table and once for the sum
+//   head                its matrix, tied or not
+// h heads of size q (queries, keys) and v (values). Gated feed-forwards have three matrices and grouped queries
+// smaller k and v, because the tensors do.
+//
+// Backward has two products of the same size per product, so 2 · forward, and one forward more where
+// activations are recomputed. Kernels reach peak · ceiling · f / (f + half) at f FLOP, where the device states
+// such a curve.
+//
+// Counting: Narayanan et al., arXiv:2104.04473, appendix. Scores stay on chip: Dao et al., arXiv:2205.14135.
+//
 // Not counted: norms of single heads and of latents, rotation, softmax and loss, routing, imbalance of experts.
 #include <vector>
 
@@ -84,7 +89,8 @@ void add_embedding(Kernels& kernels, const Model& model, const Part& part, const
 void add_head(Kernels& kernels, const Model& model, const Part& part, const Workload& load) {
   const Architecture& a = model.architecture;
   const bool words = a.vocabulary > 0;
-  const double tokens = double(load.samples) * (words ? double(load.sequence) : 1.0);  // images: the class token
+  const double tokens =
+      double(load.samples) * (words ? double(load.sequence) : 1.0);  // images: the class token
   if (words && part.tensors.empty()) kernels.matrix(tokens, double(a.vocabulary), double(a.hidden));  // tied
   add_matrices(kernels, model, part, tokens);
 }
@@ -96,7 +102,9 @@ Cost forward(const Model& model, const Part& part, const Workload& load, const D
   const double activation = tokens * double(model.architecture.hidden);
   Kernels kernels(load, device);
   switch (part.kind) {
-    case PartKind::embedding: add_embedding(kernels, model, part, load); break;
+    case PartKind::embedding:
+      add_embedding(kernels, model, part, load);
+      break;
     case PartKind::attention:
       kernels.move(2 * activation + 3 * activation);
       add_matrices(kernels, model, part, tokens);
@@ -107,9 +115,14 @@ Cost forward(const Model& model, const Part& part, const Workload& load, const D
       add_matrices(kernels, model, part, tokens);
       kernels.move(tokens * feed_forward_of(model, part).visited * (model.architecture.gated ? 3 : 2));
       break;
-    case PartKind::norm: kernels.move(2 * activation); break;
-    case PartKind::head: add_head(kernels, model, part, load); break;
-    case PartKind::convolution: break;
+    case PartKind::norm:
+      kernels.move(2 * activation);
+      break;
+    case PartKind::head:
+      add_head(kernels, model, part, load);
+      break;
+    case PartKind::convolution:
+      break;
   }
   return kernels.total();
 }
@@ -122,7 +135,9 @@ Cost backward(const Model& model, const Part& part, const Workload& load, const 
 
 extern constinit const CostModel exact{
     .name = "exact",
-    .summary = "every matrix, score, norm, embedding and head as a kernel; efficiency curve where the device has one",
+    .summary =
+        "every matrix, score, norm, embedding and head as a kernel; efficiency curve where the device has "
+        "one",
     .forward = forward,
     .backward = backward,
 };

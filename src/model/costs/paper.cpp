@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-// The paper's per-layer costs. With B samples of N tokens, hidden size d, feed-forward size H, E experts of which a
-// token visits k, s bytes per element:
+// The paper's per-layer costs. With B samples of N tokens, hidden size d, feed-forward size H, E experts of
+// which a token visits k, s bytes per element:
 //   attention   FLOPs 8·B·N·d² + 4·B·N²·d     bytes 4·d²·s + 2·B·N·d·s
 //   mlp         FLOPs 4·B·N·d·H·k             bytes 2·d·H·s·E + 2·B·N·d·s
 //   time        FLOPs / min(peak, FLOPs/bytes · bandwidth);  backward = 2 · forward
 // Source: the DLNetBench paper, section II. What lies outside the layers costs nothing.
-// Stops being true for gated feed-forwards (three matrices, so 1.5 times the FLOPs), grouped queries (fewer) and
-// causal masks (half the scores); `exact` counts these. Experts every token visits add their size to H·k and H·E.
-// The formulas know transformers only; layer lists use their own FLOPs (src/model/layers.cpp).
+// Stops being true for gated feed-forwards (three matrices, so 1.5 times the FLOPs), grouped queries (fewer)
+// and causal masks (half the scores); `exact` counts these. Experts every token visits add their size to H·k
+// and H·E. The formulas know transformers only; layer lists use their own FLOPs (src/model/layers.cpp).
 #include "model/roofline.hpp"
 
 namespace dlnb::costs {
@@ -26,13 +26,14 @@ Cost forward(const Model& model, const Part& part, const Workload& load, const D
                       4 * hidden * hidden * size + activation_bytes, device);
     case PartKind::mlp: {
       const FeedForward width = feed_forward_of(model, part);
-      return roofline(4 * tokens * hidden * width.visited, 2 * hidden * width.stored * size + activation_bytes,
-                      device);
+      return roofline(4 * tokens * hidden * width.visited,
+                      2 * hidden * width.stored * size + activation_bytes, device);
     }
     case PartKind::embedding:
     case PartKind::norm:
     case PartKind::head:
-    case PartKind::convolution: return {};
+    case PartKind::convolution:
+      return {};
   }
   return {};
 }

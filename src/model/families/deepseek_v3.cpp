@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// DeepSeek-V3, arXiv:2412.19437: deepseek_v2 with other routing. The routing biases are set by a rule and not by
-// gradients, and multi-token prediction layers are optional: neither is counted.
+// DeepSeek-V3, arXiv:2412.19437: deepseek_v2 with other routing. The routing biases are set by a rule and not
+// by gradients, and multi-token prediction layers are optional: neither is counted.
 #include "model/family.hpp"
 
 namespace dlnb::families {

@@ -6,14 +6,16 @@
 namespace dlnb::families {
 namespace {
 
-Transformer preset() { return {.layer_norm = true,
+Transformer preset() {
+  return {.layer_norm = true,
           .gated = false,
           .fused_qkv = true,
           .qkv_bias = true,
           .output_bias = true,
           .mlp_bias = true,
           .learned_positions = true,
-          .tied_head = true}; }
+          .tied_head = true};
+}
 
 void read(const Config& config, Transformer& t) {
   t.keys = {.layers = "n_layer",

@@ -11,7 +11,7 @@ void read(const Config& config, Transformer& t) {
   read_decoder(config, t);
   t.keys.experts = "num_local_experts";
   t.window = config.integer_or("sliding_window", 0, largest::sequence);
-  t.experts = config.integer("num_local_experts", largest::experts);
+  t.experts = config.integer("num_local_experts", largest::experts, 2);
   t.experts_active = config.integer("num_experts_per_tok", largest::experts);
 }
 

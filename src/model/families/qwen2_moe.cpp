@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// Qwen2 Technical Report, arXiv:2407.10671, section 2.2.2: qwen2 with fine experts and one gated shared expert.
+// Qwen2 Technical Report, arXiv:2407.10671, section 2.2.2: qwen2 with fine experts and one gated shared
+// expert.
 #include "model/family.hpp"
 
 namespace dlnb::families {

@@ -6,13 +6,15 @@
 namespace dlnb::families {
 namespace {
 
-Transformer preset() { return {.layer_norm = true,
+Transformer preset() {
+  return {.layer_norm = true,
           .gated = false,
           .causal = false,
           .qkv_bias = true,
           .output_bias = true,
           .mlp_bias = true,
-          .pooler = true}; }
+          .pooler = true};
+}
 
 // A classifier has as many classes as labels are listed, else num_labels.
 std::int64_t classes_of(const Config& config) {
