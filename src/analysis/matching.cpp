@@ -114,8 +114,8 @@ void match_waits(MatchedProgram& program) {
     }
     const auto is_finished = [&](OperationIndex other) {
       const Operation& issued = program.operations[std::size_t(other)];
-      if (operation.kind == OperationKind::wait) return issued.handle == operation.handle;
-      return operation.axes == 0 || issued.axes == operation.axes;
+      return operation.kind == OperationKind::wait ? issued.handle == operation.handle
+                                                   : issued.axes == operation.axes;
     };
     const auto rest = std::stable_partition(outstanding.begin(), outstanding.end(),
                                             [&](OperationIndex other) { return !is_finished(other); });

@@ -39,10 +39,12 @@ Tallies make_tallies(const Matching& matching, int iterations) {
   using Key = std::tuple<std::int64_t, AxisSet, OperationKind, Phase, DataType, std::int64_t>;
   const ProcessGrid& grid = matching.schedule->grid;
   const auto key_of = [&](std::size_t role, const Operation& operation) {
-    const std::int64_t members = is_message(operation.kind) ? 2 : grid.size(operation.axes);
-    return Key{std::int64_t(role), operation.axes,
-               operation.kind,     operation.phase,
-               operation.dtype,    message_elements(operation, members) * size_of(operation.dtype)};
+    return Key{std::int64_t(role),
+               operation.axes,
+               operation.kind,
+               operation.phase,
+               operation.dtype,
+               message_elements(operation, grid.size(operation.axes)) * size_of(operation.dtype)};
   };
   std::map<Key, std::int32_t> rows;
   for (std::size_t role = 0; role < matching.programs.size(); ++role)
@@ -58,7 +60,7 @@ Tallies make_tallies(const Matching& matching, int iterations) {
                                     .kind = kind,
                                     .phase = phase,
                                     .dtype = dtype,
-                                    .group_size = is_message(kind) ? 2 : grid.size(axes),
+                                    .group_size = grid.size(axes),
                                     .bytes_each = bytes_each},
                             .ranks = std::count(matching.role_of.begin(), matching.role_of.end(), role)});
   }

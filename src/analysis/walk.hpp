@@ -73,8 +73,13 @@ void walk(const Arrivals& arrivals, std::int64_t rank, Walk& scratch, Sink&& sin
     }
     auto& waited = scratch.waited;
     waited.clear();
-    for (const OperationIndex other : program.waited[i])
-      waited.push_back({other, arrivals.last(rank, other), intervals[std::size_t(other)].completed, 0});
+    for (const OperationIndex other : program.waited[i]) {
+      const std::int64_t completed = intervals[std::size_t(other)].completed;
+      // A send that goes on after the wait was buffered: the rank did not stand still for it.
+      const bool is_buffered =
+          program.operations[std::size_t(other)].kind == OperationKind::send && completed > intervals[i].end;
+      if (!is_buffered) waited.push_back({other, arrivals.last(rank, other), completed, 0});
+    }
     if (waited.size() > 1)
       std::sort(waited.begin(), waited.end(), [](const auto& a, const auto& b) {
         return std::pair(a.completed, a.index) < std::pair(b.completed, b.index);

@@ -79,14 +79,15 @@ std::string heading(const Result& result) {
                              ? result.executor
                              : result.executor + " (" + result.library + ")";
   const RunSpec& spec = result.spec;
-  text += wrapped(
-      "",
-      fmt::format("{} by {}; {} iterations; plan flavour {}, cost model {}, global batch {}{}",
-                  result.kind == "simulate" ? "simulated" : "measured", by, result.metrics.iterations.size(),
-                  spec.plan.flavour == Flavour::paper ? "paper" : "pytorch", spec.cost_model,
-                  result.global_batch,
-                  result.sequence > 1 ? fmt::format(" × {} tokens", result.sequence) : ""),
-      0);
+  text +=
+      wrapped("",
+              fmt::format("{} by {}; {} iteration{}; plan flavour {}, cost model {}, global batch {}{}",
+                          result.kind == "simulate" ? "simulated" : "measured", by,
+                          result.metrics.iterations.size(), result.metrics.iterations.size() == 1 ? "" : "s",
+                          spec.plan.flavour == Flavour::paper ? "paper" : "pytorch", spec.cost_model,
+                          result.global_batch,
+                          result.sequence > 1 ? fmt::format(" × {} tokens", result.sequence) : ""),
+              0);
   if (!result.valid) text += "INVALID: these numbers are not a measurement of the plan; the notes say why\n";
   if (spec.message_scale != 1 || spec.compute_scale != 1)
     text += fmt::format("SCALED: message bytes × {}, compute times × {}\n", spec.message_scale,

@@ -173,35 +173,45 @@ TEST(Attribution, WalksWaitedOperationsInOrderOfCompletion) {
   EXPECT_EQ(parts(of[0]), (Parts{0, (40 - 20) + (100 - 60), 20 + (60 - 40), 0}));
 }
 
+// Stage 0 receives from and sends to stage 1, which receives first, computes and then sends.
+Schedule exchange() {
+  return roles(two_stages, 0,
+               {{start(recv(first_axis, 1), 0), start(send(first_axis, 1), 1), wait_all(first_axis)},
+                {recv(first_axis, 0), compute(), send(first_axis, 0)}});
+}
+
 TEST(Attribution, DoesNotWaitWhileAnotherWaitedOperationTransfers) {
-  // The bucket that completes last transfers from 10; that the other's last member comes at 50 costs nothing.
-  const Operation late = start(all_reduce(first_axis), 0), early = start(all_reduce(second_axis), 1);
-  const Schedule schedule = one_role({{"data", 2}, {"tensor", 2}}, {late, early, wait_all(0)});
-  // rank 0: data group {0, 1}, tensor group {0, 2}.
-  const Trace trace = one_iteration(100, {{at(0, 0, 60), at(0, 0, 100), at(0, 100)},
-                                          {at(50, 50, 60), at(50, 50, 100), at(50, 100)},
-                                          {at(10, 10, 60), at(10, 10, 100), at(10, 100)},
-                                          {at(50, 50, 60), at(50, 50, 100), at(50, 100)}});
+  // The send transfers from 10 to 100; that the other side of the receive comes at 50 costs nothing.
+  const Trace trace =
+      one_iteration(100, {{at(0, 0, 60), at(0, 0, 100), at(0, 100)}, {at(10, 30), at(30, 50), at(50, 60)}});
 
-  const auto of = breakdowns(schedule, trace);
+  const auto of = breakdowns(exchange(), trace);
 
-  EXPECT_EQ(parts(of[0]), (Parts{0, 100 - 10, 10, 0}));
+  EXPECT_EQ(parts(of[0]), (Parts{0, 100 - 10, 0, 10}));
+}
+
+TEST(Attribution, DoesNotCountABufferedSendAsTransferring) {
+  // The same, but the send goes on after the wait has ended: it did not hold the rank.
+  const Trace trace =
+      one_iteration(100, {{at(0, 0, 60), at(0, 0, 100), at(0, 60)}, {at(10, 30), at(30, 50), at(50, 60)}});
+
+  const auto of = breakdowns(exchange(), trace);
+
+  EXPECT_EQ(parts(of[0]), (Parts{100 - 60, 60 - 50, 0, 50}));
 }
 
 TEST(Attribution, NamesTheCauseOfWaitingByWhatCompletesNext) {
-  // A receive whose sender posts at 30 and an all-reduce whose last member comes at 80, in one wait of
-  // stage 1.
-  const Operation receive = start(recv(first_axis, 0), 0), reduce = start(all_reduce(second_axis), 1);
+  // Stage 1 sends at 30 and receives at 80.
   const Schedule schedule =
-      roles({{"pipeline", 2}, {"data", 2}}, 0, {{send(first_axis, 1)}, {receive, reduce, wait_all(0)}});
-  const Trace trace = one_iteration(100, {{at(30, 40)},
-                                          {at(0, 0, 40), at(0, 0, 100), at(0, 100)},
-                                          {at(30, 40)},
-                                          {at(80, 80, 85), at(80, 80, 100), at(80, 100)}});
+      roles(two_stages, 0,
+            {{start(recv(first_axis, 1), 0), start(send(first_axis, 1), 1), wait_all(first_axis)},
+             {send(first_axis, 0), compute(), recv(first_axis, 0)}});
+  const Trace trace =
+      one_iteration(100, {{at(0, 0, 40), at(0, 0, 100), at(0, 100)}, {at(30, 40), at(40, 80), at(80, 100)}});
 
   const auto of = breakdowns(schedule, trace);
 
-  EXPECT_EQ(parts(of[1]), (Parts{0, (40 - 30) + (100 - 80), 80 - 40, 30}));
+  EXPECT_EQ(parts(of[0]), (Parts{0, (40 - 30) + (100 - 80), 80 - 40, 30}));
 }
 
 TEST(Attribution, WaitAllLeavesOtherAxesOutstanding) {

@@ -119,7 +119,7 @@ TEST(OperationRows, HaveNoBandwidthWhereNothingMovesOrNoTimePasses) {
   EXPECT_EQ(of_instant[0].algorithm_bandwidth, 0);
 }
 
-TEST(OperationRows, GiveMessagesAGroupOfTwo) {
+TEST(OperationRows, TimeAReceiveFromWhenItsSenderPosted) {
   const Schedule schedule = roles({{"pipeline", 2}}, 0, {{send(1, 1)}, {recv(1, 0)}});
   const Trace trace = one_iteration(50, {{at(30, 50)}, {at(0, 50)}});
 
@@ -129,7 +129,7 @@ TEST(OperationRows, GiveMessagesAGroupOfTwo) {
   EXPECT_EQ(rows[1].kind, OperationKind::recv);
   EXPECT_EQ(rows[1].group_size, 2);
   EXPECT_DOUBLE_EQ(rows[1].time.median, 50e-9);
-  EXPECT_DOUBLE_EQ(rows[1].bus_bandwidth, 2000 / 20e-9);  // from when the sender posted
+  EXPECT_DOUBLE_EQ(rows[1].bus_bandwidth, 2000 / 20e-9);
 }
 
 }  // namespace

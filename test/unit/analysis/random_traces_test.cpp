@@ -50,8 +50,8 @@ Schedule random_schedule(Dice& dice) {
         outstanding.pop_back();
         break;
       case 4:
-        everyone(wait_all(0));
-        outstanding.clear();
+        everyone(wait_all(axes));
+        std::erase_if(outstanding, [&](const Operation& operation) { return operation.axes == axes; });
         break;
       case 5:
         if (stages == 1) break;
