@@ -1,12 +1,13 @@
-# What the build knows about itself (src/core/build.hpp). The commit is looked up at every build, because it changes
-# without a new configure run; the file is rewritten, and compiled again, only where it differs.
+# What the build knows about itself (src/core/build.hpp). The commit is looked up at every build, because it
+# changes without a new configure run; the file is rewritten, and compiled again, only where it differs.
 if(CMAKE_SCRIPT_MODE_FILE)
   cmake_minimum_required(VERSION 3.25)
   set(commit unknown)
   if(EXISTS "${source}/.git")
     find_package(Git QUIET)
     if(Git_FOUND)
-      execute_process(COMMAND ${GIT_EXECUTABLE} -C ${source} describe --always --dirty --abbrev=12 --exclude=*
+      execute_process(COMMAND ${GIT_EXECUTABLE} -C ${source} describe --always --dirty --abbrev=12
+                              --exclude=*
                       OUTPUT_VARIABLE described OUTPUT_STRIP_TRAILING_WHITESPACE ERROR_QUIET RESULT_VARIABLE failed)
       if(NOT failed)
         set(commit ${described})
@@ -32,8 +33,8 @@ set(compiler "${CMAKE_CXX_COMPILER_ID} ${CMAKE_CXX_COMPILER_VERSION}")
 if(CMAKE_BUILD_TYPE)
   string(APPEND compiler ", ${CMAKE_BUILD_TYPE}")
 endif()
-set(write_build ${CMAKE_COMMAND} -Dsource=${PROJECT_SOURCE_DIR} -Doutput=${generated} -Dversion=${PROJECT_VERSION}
-                "-Dcompiler=${compiler}" -P ${CMAKE_CURRENT_LIST_FILE})
+set(write_build ${CMAKE_COMMAND} -Dsource=${PROJECT_SOURCE_DIR} -Doutput=${generated}
+                -Dversion=${PROJECT_VERSION} "-Dcompiler=${compiler}" -P ${CMAKE_CURRENT_LIST_FILE})
 execute_process(COMMAND ${write_build})
 add_custom_target(dlnb_commit COMMAND ${write_build} BYPRODUCTS ${generated} VERBATIM)
 target_sources(dlnb_core PRIVATE ${generated})

@@ -64,7 +64,7 @@ Value parse_json(std::string_view text, const std::string& name);
 /// One value as typed after `=`: "4", "true", "25 MiB", "rest", "[1, 2]", "{ stages = 8 }".
 Value parse_value(std::string_view text, const std::string& where);
 
-/// What a message calls a value: "runs/moe.toml:14 plan.data.buckets"; just "--ranks" where the option says it all.
+/// What a message calls a value: "runs/moe.toml:14 plan.data.buckets"; "--ranks" where the option says it all.
 std::string where_of(const Value& value, std::string_view key);
 /// "a table", "the text 'rest'", "the integer 4", … for "expected …, found …".
 std::string describe(const Value& value);

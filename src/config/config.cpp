@@ -32,7 +32,7 @@ class Layers {
  public:
   void add(const Value& layer) {
     if (layer.empty()) return;
-    // Every layer must make sense by itself: an overridden mistake is still one, and its own line is the one to name.
+    // Every layer must make sense by itself: an overridden mistake is still one, named by its own line.
     Request alone;
     read_request(layer, alone);
 
@@ -79,7 +79,8 @@ PlanSpec settle_plan(const Layers& layers, const Request& request) {
   if (request.flavour == AskedFlavour::pytorch) plan.flavour = Flavour::pytorch;
   plan.literal = request.literal;
   if (plan.literal && plan.flavour != Flavour::paper)
-    throw UserError(where_of(*layers.tree().find("literal"), "literal"), "only the flavour 'paper' has a literal listing");
+    throw UserError(where_of(*layers.tree().find("literal"), "literal"),
+                    "only the flavour 'paper' has a literal listing");
   return plan;
 }
 
@@ -92,11 +93,13 @@ Value make_overrides(const std::vector<Assignment>& assignments) {
   const std::vector<OptionInfo> known = run_options();
   Value tree(Value::Table{}, ""), plan;
   for (const Assignment& assignment : ordered) {
-    const auto option = std::find_if(known.begin(), known.end(), [&](const auto& o) { return o.name == assignment.key; });
+    const auto option =
+        std::find_if(known.begin(), known.end(), [&](const auto& o) { return o.name == assignment.key; });
     const bool is_text = option != known.end() && (option->type == "text" || option->type == "plan");
     // A model called '7' is a name, not a number; only a plan may also be a table.
     const bool verbatim = is_text && !assignment.text.starts_with('{');
-    Value value = verbatim ? Value(assignment.text, assignment.where) : parse_value(assignment.text, assignment.where);
+    Value value =
+        verbatim ? Value(assignment.text, assignment.where) : parse_value(assignment.text, assignment.where);
     if (assignment.key == "plan" || assignment.key.starts_with("plan.")) {
       Value change;
       change.set_path(assignment.key, std::move(value));
@@ -117,7 +120,7 @@ RunSpec read_spec(const std::vector<std::filesystem::path>& spec_files, const Va
     anchor_paths(layer, file.parent_path());
     layers.add(layer);
   }
-  // A [plan] table in a file is a plan of its own; "--set plan.data.buckets=10" alone is a change to the default one.
+  // A [plan] table in a file is a plan of its own; "--set plan.data.buckets=10" alone changes the default one.
   if (overrides.find("plan")) layers.open_default_plan();
   layers.add(overrides);
 

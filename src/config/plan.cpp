@@ -34,18 +34,19 @@ struct Passes {
   }
 };
 
-constexpr auto plan_file =
-    options(option("summary", &PlanFile::summary, "one line"), option("source", &PlanFile::source, "citation"),
-            choice("flavour", &PlanFile::flavour, "whose program",
-                   std::array<Word<Flavour>, 2>{{{"paper", Flavour::paper}, {"pytorch", Flavour::pytorch}}}),
-            Passes{});
+constexpr auto plan_file = options(
+    option("summary", &PlanFile::summary, "one line"), option("source", &PlanFile::source, "citation"),
+    choice("flavour", &PlanFile::flavour, "whose program",
+           std::array<Word<Flavour>, 2>{{{"paper", Flavour::paper}, {"pytorch", Flavour::pytorch}}}),
+    Passes{});
 
 std::filesystem::path find_plan(const std::string& name_or_file, const std::string& where) {
   try {
     return find_data("plans", name_or_file, where);
   } catch (const UserError& error) {
-    throw UserError({}, error.what(), error.hint() + (error.hint().empty() ? "" : "; ") +
-                                          "or write a composition, such as 'tensor=4,data=rest'");
+    throw UserError({}, error.what(),
+                    error.hint() + (error.hint().empty() ? "" : "; ") +
+                        "or write a composition, such as 'tensor=4,data=rest'");
   }
 }
 
@@ -86,7 +87,8 @@ void check_pass(const std::string& pass, const Value& options) {
   }
   const auto* word = std::get_if<std::string>(&options.data());
   if (word && *word == "rest") return;
-  throw UserError(where_of(options, key), "expected a degree, 'rest' or a table of options, found " + describe(options));
+  throw UserError(where_of(options, key),
+                  "expected a degree, 'rest' or a table of options, found " + describe(options));
 }
 
 std::string text_of(const Value& value) {
@@ -100,13 +102,15 @@ std::string text_of(const Value& value) {
     return "[" + list + "]";
   }
   if (value.is_table())
-    for (const auto& [key, member] : value.table()) list += (list.empty() ? "" : ",") + key + "=" + text_of(member);
+    for (const auto& [key, member] : value.table())
+      list += (list.empty() ? "" : ",") + key + "=" + text_of(member);
   return "{" + list + "}";
 }
 
 std::string text_of(const std::vector<PassSpec>& passes) {
   std::string text;
-  for (const PassSpec& pass : passes) text += (text.empty() ? "" : ",") + pass.pass + "=" + text_of(pass.options);
+  for (const PassSpec& pass : passes)
+    text += (text.empty() ? "" : ",") + pass.pass + "=" + text_of(pass.options);
   return text;
 }
 
@@ -118,15 +122,18 @@ Value plan_table(const Value& plan) {
   const auto* text = std::get_if<std::string>(&plan.data());
   if (!text) {
     if (!plan.is_table())
-      throw UserError(where_of(plan, "plan"), "expected a name or a table of passes, found " + describe(plan));
+      throw UserError(where_of(plan, "plan"),
+                      "expected a name or a table of passes, found " + describe(plan));
     return plan;
   }
-  if (text->find_first_not_of(" \t") == std::string::npos) throw UserError(where_of(plan, "plan"), "must not be empty");
+  if (text->find_first_not_of(" \t") == std::string::npos)
+    throw UserError(where_of(plan, "plan"), "must not be empty");
   if (text->find('=') == std::string::npos) return Value(Value::Table{{"name", plan}}, plan.where());
   // A composition replaces what a lower layer says, as a name does: its name is there and empty.
   const Value passes(parse_value("{" + *text + "}", where_of(plan, "plan")).data(), plan.where());
   if (passes.find("name"))
-    throw UserError(where_of(plan, "plan"), "a composition has passes only, not a name", "for a named plan: plan = \"dp\"");
+    throw UserError(where_of(plan, "plan"), "a composition has passes only, not a name",
+                    "for a named plan: plan = \"dp\"");
   Value::Table composition{{"name", Value(Value::Data{}, plan.where())}};
   composition.insert(composition.end(), passes.table().begin(), passes.table().end());
   return Value(std::move(composition), plan.where());
@@ -139,7 +146,8 @@ void merge_plan(Value& below, const Value& above) {
   }
   Value::Table merged = below.table("plan");
   for (const auto& [pass, options] : above.table("plan")) {
-    const auto member = std::find_if(merged.begin(), merged.end(), [&](const auto& m) { return m.first == pass; });
+    const auto member =
+        std::find_if(merged.begin(), merged.end(), [&](const auto& m) { return m.first == pass; });
     if (member == merged.end()) merged.emplace_back(pass, options);
     else merge_pass(pass, member->second, options);
   }
@@ -170,7 +178,8 @@ PlanSpec make_plan(const Value& table) {
   const Value::Table& all = passes.table("plan");
   if (all.empty()) throw UserError(where_of(table, "plan"), "names no pass", "for example: data = \"rest\"");
   if (all.size() > most_passes)
-    throw UserError(where_of(table, "plan"), fmt::format("has {} passes; at most {}", all.size(), most_passes));
+    throw UserError(where_of(table, "plan"),
+                    fmt::format("has {} passes; at most {}", all.size(), most_passes));
   for (const auto& [pass, options] : all) {
     check_pass(pass, options);
     plan.passes.push_back({pass, options});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // The options of a run. Everything that lists, checks or documents them reads this table.
 #include <algorithm>
-#include <initializer_list>
+#include <array>
 
 #include <dlnb/error.hpp>
 
@@ -11,12 +11,12 @@
 namespace dlnb {
 namespace {
 
-// Text that names something: never empty, and one of `words` where there are any. Names from a registry are checked
-// by the stage that owns it.
+// Text that names something: never empty, and one of `words` where there are any. Names from a registry are
+// checked by the stage that owns it.
 template <std::size_t N>
 struct Name {
   std::string_view name;
-  std::string RunSpec::*member;
+  std::string RunSpec::* member;
   std::string_view help;
   std::array<std::string_view, N> words;
 
@@ -35,7 +35,7 @@ struct Name {
   }
 };
 
-constexpr Name<0> named(std::string_view name, std::string RunSpec::*member, std::string_view help) {
+constexpr Name<0> named(std::string_view name, std::string RunSpec::* member, std::string_view help) {
   return {name, member, help, {}};
 }
 
@@ -61,7 +61,8 @@ constexpr auto table = options(
     Plan{"plan", "shipped plan, plan file or composition such as 'tensor=4,pipeline=8,data=rest'"},
     option("ranks", &RunSpec::ranks, "ranks in all; one per device", ranks),
     named("machine", &RunSpec::machine, "shipped machine or machine TOML file to simulate"),
-    named("device", &RunSpec::device, "shipped device or device TOML file; default: the machine's own, else a100"),
+    named("device", &RunSpec::device,
+          "shipped device or device TOML file; default: the machine's own, else a100"),
     option("batch", &RunSpec::batch, "samples per replica and step", samples),
     option("sequence", &RunSpec::sequence, "tokens per sample; default: the model's own", tokens),
     option("dtype", &RunSpec::dtype, "element type of parameters and activations"),
@@ -75,14 +76,19 @@ constexpr auto table = options(
     option("literal", &Request::literal, "the paper's listing to the letter, slips included"),
     option("message_scale", &RunSpec::message_scale, "multiplies message sizes; 0: empty messages", factor),
     option("compute_scale", &RunSpec::compute_scale, "multiplies compute times; 0: no compute", factor),
-    option("scale", &Request::scale, "message_scale and compute_scale together, e.g. 1/64; the result says so", factor),
+    option("scale", &Request::scale,
+           "message_scale and compute_scale together, e.g. 1/64; the result says so", factor),
     named("backend", &RunSpec::backend, "communication library of a live run"),
-    Name<4>{"progress", &RunSpec::progress, "who moves messages while a rank computes",
+    Name<4>{"progress",
+            &RunSpec::progress,
+            "who moves messages while a rank computes",
             {"auto", "poll", "thread", "none"}},
     option("iterations", &RunSpec::iterations, "measured steps", rounds),
     option("warmup", &RunSpec::warmup, "steps before them that are not measured", Range{0, 1e6}),
-    option("min_time", &RunSpec::min_time, "go on measuring for at least this long, e.g. '10 s'", Range{0, 1e7}),
-    option("watchdog", &RunSpec::watchdog, "longest wait for one operation before a rank counts as lost", patience),
+    option("min_time", &RunSpec::min_time, "go on measuring for at least this long, e.g. '10 s'",
+           Range{0, 1e7}),
+    option("watchdog", &RunSpec::watchdog, "longest wait for one operation before a rank counts as lost",
+           patience),
     option("verify", &RunSpec::verify, "check the data of every operation before timing"),
     named("placement", &RunSpec::placement, "how ranks are put on the simulated machine's devices"),
     named("network", &RunSpec::network, "how simulated flows share links"),

@@ -37,7 +37,8 @@ fs::path data_folder() {
   }
   for (const fs::path& folder : {beside_the_program(), fs::path(build::source_data)})
     if (!folder.empty() && fs::is_directory(folder / "models", error)) return folder;
-  throw Unavailable("data", "the shipped models, devices, machines and plans are not where they were installed",
+  throw Unavailable("data",
+                    "the shipped models, devices, machines and plans are not where they were installed",
                     "set DLNETBENCH_DATA to the data folder");
 }
 
@@ -53,7 +54,8 @@ std::vector<std::string> data_names(const std::string& kind) {
 fs::path find_data(const std::string& kind, const std::string& name_or_file, const std::string& where) {
   std::error_code error;
   if (looks_like_a_path(name_or_file)) {
-    if (!fs::exists(name_or_file, error)) throw UserError(where, "there is no file " + in_quotes(name_or_file));
+    if (!fs::exists(name_or_file, error))
+      throw UserError(where, "there is no file " + in_quotes(name_or_file));
     return name_or_file;
   }
   // What is shipped comes first: a stray file in the working folder must not change what a name means.

@@ -16,6 +16,7 @@ std::vector<std::string> data_names(const std::string& kind);
 
 /// data/<kind>/<name>.toml, or `name_or_file` itself where it is an existing file or looks like a path.
 /// Throws UserError with the nearest names where nothing is called so.
-std::filesystem::path find_data(const std::string& kind, const std::string& name_or_file, const std::string& where);
+std::filesystem::path find_data(const std::string& kind, const std::string& name_or_file,
+                                const std::string& where);
 
 }  // namespace dlnb

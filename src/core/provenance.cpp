@@ -16,16 +16,22 @@ namespace dlnb {
 namespace {
 
 // Variables that change what a live run measures: the libraries' own, binding, and the batch job.
-constexpr std::array<std::string_view, 18> prefixes{
-    "CCL_",  "CUDA_VISIBLE_DEVICES", "FI_",      "GLOO_",    "GOMP_", "HIP_VISIBLE_DEVICES", "HSA_",
-    "KMP_",  "MPICH_",               "MPIR_",    "NCCL_",    "OMP_",  "OMPI_",               "PSM3_",
-    "RCCL_", "ROCR_VISIBLE_DEVICES", "UCX_",     "DLNETBENCH_"};
+constexpr std::array<std::string_view, 18> prefixes{"CCL_",   "CUDA_VISIBLE_DEVICES",
+                                                    "FI_",    "GLOO_",
+                                                    "GOMP_",  "HIP_VISIBLE_DEVICES",
+                                                    "HSA_",   "KMP_",
+                                                    "MPICH_", "MPIR_",
+                                                    "NCCL_",  "OMP_",
+                                                    "OMPI_",  "PSM3_",
+                                                    "RCCL_",  "ROCR_VISIBLE_DEVICES",
+                                                    "UCX_",   "DLNETBENCH_"};
 constexpr std::array<std::string_view, 7> exactly{
     "SLURM_CPUS_PER_TASK", "SLURM_JOB_ID",          "SLURM_JOB_NODELIST", "SLURM_JOB_NUM_NODES",
     "SLURM_NTASKS",        "SLURM_NTASKS_PER_NODE", "SLURM_JOB_PARTITION"};
-// Nothing that could be a credential is kept; launchers pass their own (keys, contact addresses) in the same prefixes.
-constexpr std::array<std::string_view, 11> kept_out{"AUTH", "COOKIE", "CRED",  "KEY",       "PASS",      "SECRET",
-                                                    "TOKEN", "URI",    "PROXY", "TRANSPORTS", "CONTACT"};
+// Nothing that could be a credential is kept; launchers pass their own (keys, contact addresses) in the same
+// prefixes.
+constexpr std::array<std::string_view, 11> kept_out{
+    "AUTH", "COOKIE", "CRED", "KEY", "PASS", "SECRET", "TOKEN", "URI", "PROXY", "TRANSPORTS", "CONTACT"};
 
 std::string upper(std::string_view text) {
   std::string out(text);
@@ -35,8 +41,9 @@ std::string upper(std::string_view text) {
 }
 
 bool matters(std::string_view name, std::string_view value) {
-  const bool listed = std::find(exactly.begin(), exactly.end(), name) != exactly.end() ||
-                      std::any_of(prefixes.begin(), prefixes.end(), [&](auto p) { return name.starts_with(p); });
+  const bool listed =
+      std::find(exactly.begin(), exactly.end(), name) != exactly.end() ||
+      std::any_of(prefixes.begin(), prefixes.end(), [&](auto p) { return name.starts_with(p); });
   if (!listed || value.find('@') != std::string_view::npos) return false;  // user:password@host
   const std::string capitals = upper(name);
   return std::none_of(kept_out.begin(), kept_out.end(),

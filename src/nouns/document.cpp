@@ -35,11 +35,13 @@ std::string read_whole(const std::filesystem::path& file, const std::string& nam
   if (error) throw UserError(name, "cannot be read: " + error.message());
   if (std::filesystem::is_directory(status)) throw UserError(name, "is a folder, not a file");
   if (!std::filesystem::is_regular_file(status))
-    throw UserError(name, "is not a regular file", "configuration is not read from pipes, sockets or devices");
+    throw UserError(name, "is not a regular file",
+                    "configuration is not read from pipes, sockets or devices");
   const std::uintmax_t size = std::filesystem::file_size(file, error);
   if (error) throw UserError(name, "cannot be read: " + error.message());
   if (size > std::uintmax_t(largest_document))
-    throw UserError(name, fmt::format("has {} bytes; a configuration file has at most {}", size, largest_document));
+    throw UserError(name,
+                    fmt::format("has {} bytes; a configuration file has at most {}", size, largest_document));
 
   std::ifstream in(file, std::ios::binary);
   if (!in) throw UserError(name, std::string("cannot be read: ") + std::strerror(errno));
@@ -65,7 +67,8 @@ const Value::Array& Value::array(std::string_view key) const {
 const Value* Value::find(std::string_view key) const {
   const auto* table = std::get_if<Table>(&data_);
   if (!table) return nullptr;
-  const auto member = std::find_if(table->begin(), table->end(), [&](const auto& m) { return m.first == key; });
+  const auto member =
+      std::find_if(table->begin(), table->end(), [&](const auto& m) { return m.first == key; });
   return member == table->end() ? nullptr : &member->second;
 }
 
@@ -81,7 +84,9 @@ void Value::set_path(std::string_view path, Value value) {
     throw UserError(value.where(), "a key of a dotted path is empty");
   if (empty()) *this = Value(Table{}, value.where());
   auto* table = std::get_if<Table>(&data_);
-  if (!table) throw UserError(value.where(), fmt::format("'{}' is {} ({}), not a table", path, describe(*this), where_));
+  if (!table)
+    throw UserError(value.where(),
+                    fmt::format("'{}' is {} ({}), not a table", path, describe(*this), where_));
 
   auto member = std::find_if(table->begin(), table->end(), [&](const auto& m) { return m.first == head; });
   if (member == table->end()) member = table->insert(table->end(), {std::string(head), Value()});
@@ -97,7 +102,8 @@ void Value::merge(const Value& other) {
     return;
   }
   for (const auto& [key, value] : *theirs) {
-    const auto member = std::find_if(mine->begin(), mine->end(), [&](const auto& m) { return m.first == key; });
+    const auto member =
+        std::find_if(mine->begin(), mine->end(), [&](const auto& m) { return m.first == key; });
     if (member == mine->end()) mine->emplace_back(key, value);
     else member->second.merge(value);
   }

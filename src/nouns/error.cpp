@@ -13,7 +13,8 @@ std::string sentence(std::string_view where, std::string_view problem) {
   return where.empty() ? std::string(problem) : std::string(where) + ": " + std::string(problem);
 }
 
-// Edits (insert, delete, replace, swap of neighbours) between two words; restricted Damerau–Levenshtein distance.
+// Edits (insert, delete, replace, swap of neighbours) between two words; restricted Damerau–Levenshtein
+// distance.
 std::size_t edits_between(std::string_view a, std::string_view b) {
   std::vector<std::size_t> before(b.size() + 1), previous(b.size() + 1), current(b.size() + 1);
   std::iota(previous.begin(), previous.end(), std::size_t{0});
@@ -57,8 +58,9 @@ std::string choose_one_of(std::string_view given, const std::vector<std::string>
 }
 
 void broken_claim(const char* claim, std::string_view message, const char* file, int line) {
-  std::fprintf(stderr, "%s:%d: this does not hold: %s\n  %.*s\n  This is a mistake in dlnetbench; please report it.\n",
-               file, line, claim, int(message.size()), message.data());
+  std::fprintf(
+      stderr, "%s:%d: this does not hold: %s\n  %.*s\n  This is a mistake in dlnetbench; please report it.\n",
+      file, line, claim, int(message.size()), message.data());
   std::fflush(stderr);
   std::abort();
 }

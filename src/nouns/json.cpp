@@ -19,7 +19,8 @@ using Json = nlohmann::json;
 // How far the parser has read; it tells no position with its events.
 struct Reading {
   int line = 1;
-  bool at_line_end = false;  ///< the last character read was a newline: a number ends only when it sees what follows
+  bool at_line_end =
+      false;  ///< the last character read was a newline: a number ends only when it sees what follows
 
   int token_line() const { return at_line_end ? line - 1 : line; }
 };
@@ -54,7 +55,8 @@ class CountingIterator {
   Reading* reading_;
 };
 
-// Builds the tree from the parser's events, because the library's own tree forgets order, lines and duplicates.
+// Builds the tree from the parser's events, because the library's own tree forgets order, lines and
+// duplicates.
 class Builder : public nlohmann::json_sax<Json> {
  public:
   Builder(std::string_view text, const std::string& name, const Reading& reading)
@@ -67,7 +69,7 @@ class Builder : public nlohmann::json_sax<Json> {
   bool number_integer(number_integer_t value) override { return add(std::int64_t(value)); }
   bool number_unsigned(number_unsigned_t value) override {
     return value <= std::uint64_t(std::numeric_limits<std::int64_t>::max()) ? add(std::int64_t(value))
-                                                                           : add(double(value));
+                                                                            : add(double(value));
   }
   bool number_float(number_float_t value, const string_t&) override { return add(value); }
   bool string(string_t& value) override { return add(std::move(value)); }
@@ -83,10 +85,12 @@ class Builder : public nlohmann::json_sax<Json> {
     level.key = std::move(value);
     return true;
   }
-  bool parse_error(std::size_t position, const std::string&, const nlohmann::detail::exception& error) override {
+  bool parse_error(std::size_t position, const std::string&,
+                   const nlohmann::detail::exception& error) override {
     // "[json.exception.parse_error.101] parse error at line 2, column 3: syntax error while …"
     std::string_view message = error.what();
-    if (const auto colon = message.find(": "); colon != std::string_view::npos) message.remove_prefix(colon + 2);
+    if (const auto colon = message.find(": "); colon != std::string_view::npos)
+      message.remove_prefix(colon + 2);
     else if (const auto bracket = message.find("] "); bracket != std::string_view::npos)
       message.remove_prefix(bracket + 2);
     const std::size_t last = position == 0 ? 0 : position - 1;
@@ -106,8 +110,11 @@ class Builder : public nlohmann::json_sax<Json> {
   bool add(Value::Data data) { return place(Value(std::move(data), where())); }
   bool place(Value value) {
     if (levels_.empty()) root_ = std::move(value);
-    else if (auto* array = std::get_if<Value::Array>(&levels_.back().data)) array->push_back(std::move(value));
-    else std::get<Value::Table>(levels_.back().data).emplace_back(std::move(levels_.back().key), std::move(value));
+    else if (auto* array = std::get_if<Value::Array>(&levels_.back().data))
+      array->push_back(std::move(value));
+    else
+      std::get<Value::Table>(levels_.back().data)
+          .emplace_back(std::move(levels_.back().key), std::move(value));
     return true;
   }
   bool open(Value::Data data) {
@@ -135,8 +142,8 @@ Value parse_json(std::string_view text, const std::string& name) {
   check_text(text, name);
   Reading reading;
   Builder builder(text, name, reading);
-  Json::sax_parse(CountingIterator(text.data(), &reading), CountingIterator(text.data() + text.size(), &reading),
-                  &builder);
+  Json::sax_parse(CountingIterator(text.data(), &reading),
+                  CountingIterator(text.data() + text.size(), &reading), &builder);
   return builder.take();
 }
 

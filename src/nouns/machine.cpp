@@ -50,7 +50,8 @@ void Machine::route(int from, int to, std::uint64_t flow, std::vector<LinkIndex>
   const int from_node = node_of(from), to_node = node_of(to);
   if (from_node == to_node) {
     DLNB_REQUIRE(node_fabric, "two devices of one node are joined by a node fabric");
-    append_route(*node_fabric, from % devices_per_node, to % devices_per_node, flow, from_node * per_node, out);
+    append_route(*node_fabric, from % devices_per_node, to % devices_per_node, flow, from_node * per_node,
+                 out);
     return;
   }
   DLNB_REQUIRE(network && nics_per_node > 0, "two nodes are joined by a network");

@@ -20,21 +20,22 @@ struct Unit {
   double factor;
 };
 
-// The first entry of each list is the base; the order is that of the messages. Decimal prefixes are powers of ten,
-// binary ones (IEC 80000-13) powers of two; capital B is a byte and is never guessed from a small one.
-constexpr Unit size_units[] = {{"B", 1},           {"kB", 1e3},       {"MB", 1e6},           {"GB", 1e9},
-                               {"TB", 1e12},       {"KiB", 1024.0},   {"MiB", 1048576.0},    {"GiB", 1073741824.0},
-                               {"TiB", 0x1p40}};
-constexpr Unit time_units[] = {{"s", 1},      {"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6},
+// The first entry of each list is the base; the order is that of the messages. Decimal prefixes are powers of
+// ten, binary ones (IEC 80000-13) powers of two; capital B is a byte and is never guessed from a small one.
+constexpr Unit size_units[] = {{"B", 1},           {"kB", 1e3},           {"MB", 1e6},
+                               {"GB", 1e9},        {"TB", 1e12},          {"KiB", 1024.0},
+                               {"MiB", 1048576.0}, {"GiB", 1073741824.0}, {"TiB", 0x1p40}};
+constexpr Unit time_units[] = {{"s", 1},     {"ms", 1e-3}, {"us", 1e-6}, {"µs", 1e-6},
                                {"ns", 1e-9}, {"min", 60},  {"h", 3600}};
-constexpr Unit rate_units[] = {{"B/s", 1},           {"kB/s", 1e3},         {"MB/s", 1e6},       {"GB/s", 1e9},
-                               {"TB/s", 1e12},       {"KiB/s", 1024.0},     {"MiB/s", 1048576.0}, {"GiB/s", 0x1p30},
-                               {"TiB/s", 0x1p40},    {"bit/s", 0.125},      {"kbit/s", 1e3 / 8}, {"Mbit/s", 1e6 / 8},
-                               {"Gbit/s", 1e9 / 8}, {"Tbit/s", 1e12 / 8}};
+constexpr Unit rate_units[] = {
+    {"B/s", 1},          {"kB/s", 1e3},        {"MB/s", 1e6},       {"GB/s", 1e9},       {"TB/s", 1e12},
+    {"KiB/s", 1024.0},   {"MiB/s", 1048576.0}, {"GiB/s", 0x1p30},   {"TiB/s", 0x1p40},   {"bit/s", 0.125},
+    {"kbit/s", 1e3 / 8}, {"Mbit/s", 1e6 / 8},  {"Gbit/s", 1e9 / 8}, {"Tbit/s", 1e12 / 8}};
 constexpr Unit compute_units[] = {{"FLOP/s", 1},     {"kFLOP/s", 1e3},  {"MFLOP/s", 1e6}, {"GFLOP/s", 1e9},
                                   {"TFLOP/s", 1e12}, {"PFLOP/s", 1e15}, {"EFLOP/s", 1e18}};
 
-[[noreturn]] void expected(const Value& value, std::string_view key, std::string_view what, std::string_view hint = {}) {
+[[noreturn]] void expected(const Value& value, std::string_view key, std::string_view what,
+                           std::string_view hint = {}) {
   throw UserError(where_of(value, key), fmt::format("expected {}, found {}", what, describe(value)), hint);
 }
 
@@ -50,7 +51,8 @@ std::optional<double> take_number(std::string_view& text) {
   if (digits.starts_with('+')) digits.remove_prefix(1);
   // from_chars would also read "inf" and "nan"
   const std::string_view unsigned_digits = digits.starts_with('-') ? digits.substr(1) : digits;
-  if (unsigned_digits.empty() || !(std::isdigit(static_cast<unsigned char>(unsigned_digits[0])) || unsigned_digits[0] == '.'))
+  if (unsigned_digits.empty() ||
+      !(std::isdigit(static_cast<unsigned char>(unsigned_digits[0])) || unsigned_digits[0] == '.'))
     return std::nullopt;
   double number = 0;
   const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), number);
@@ -75,17 +77,21 @@ std::pair<double, double> read_quantity(const Value& value, std::string_view key
   if (!number) expected(value, key, what, "units: " + list_of(units));
   rest = trimmed(rest);
   if (rest.empty() && *number == 0) return {0, 1};  // zero is the one number that needs no unit
-  if (rest.empty()) throw UserError(where_of(value, key), in_quotes(*text) + " has no unit", "units: " + list_of(units));
+  if (rest.empty())
+    throw UserError(where_of(value, key), in_quotes(*text) + " has no unit", "units: " + list_of(units));
   for (const Unit& unit : units)
     if (unit.text == rest) {
-      if (*number < 0) throw UserError(where_of(value, key), "must not be negative, found " + in_quotes(*text));
+      if (*number < 0)
+        throw UserError(where_of(value, key), "must not be negative, found " + in_quotes(*text));
       return {*number, unit.factor};
     }
-  throw UserError(where_of(value, key), fmt::format("unknown unit {} in {}", in_quotes(rest), in_quotes(*text)),
+  throw UserError(where_of(value, key),
+                  fmt::format("unknown unit {} in {}", in_quotes(rest), in_quotes(*text)),
                   "units: " + list_of(units));
 }
 
-double read_scaled(const Value& value, std::string_view key, std::span<const Unit> units, std::string_view what) {
+double read_scaled(const Value& value, std::string_view key, std::span<const Unit> units,
+                   std::string_view what) {
   if (const auto* integer = std::get_if<std::int64_t>(&value.data()); integer && *integer == 0) return 0;
   if (value.is_number())
     throw UserError(where_of(value, key), describe(value) + " has no unit", "units: " + list_of(units));
@@ -129,7 +135,8 @@ void read_value(const Value& value, std::string_view key, int& out) {
   read_value(value, key, wide);
   constexpr std::int64_t least = std::numeric_limits<int>::min(), most = std::numeric_limits<int>::max();
   if (wide < least || wide > most)
-    throw UserError(where_of(value, key), fmt::format("must be between {} and {}, found {}", least, most, wide));
+    throw UserError(where_of(value, key),
+                    fmt::format("must be between {} and {}, found {}", least, most, wide));
   out = int(wide);
 }
 
@@ -154,7 +161,8 @@ void read_value(const Value& value, std::string_view key, double& out) {
   } else {
     expected(value, key, what);
   }
-  if (!std::isfinite(out)) throw UserError(where_of(value, key), "must be a finite number, found " + describe(value));
+  if (!std::isfinite(out))
+    throw UserError(where_of(value, key), "must be a finite number, found " + describe(value));
 }
 
 void read_value(const Value& value, std::string_view key, std::string& out) {
@@ -169,7 +177,8 @@ void read_value(const Value& value, std::string_view key, Seconds& out) {
 
 void read_value(const Value& value, std::string_view key, Bytes& out) {
   if (const auto* count = std::get_if<std::int64_t>(&value.data())) {
-    if (*count < 0) throw UserError(where_of(value, key), fmt::format("must not be negative, found {}", *count));
+    if (*count < 0)
+      throw UserError(where_of(value, key), fmt::format("must not be negative, found {}", *count));
     out.value = *count;
     return;
   }
@@ -196,10 +205,10 @@ void read_value(const Value& value, std::string_view key, DataType& out) {
     std::string_view text;
     DataType type;
   };
-  constexpr Name names[] = {{"float32", DataType::float32}, {"float16", DataType::float16},
+  constexpr Name names[] = {{"float32", DataType::float32},   {"float16", DataType::float16},
                             {"bfloat16", DataType::bfloat16}, {"float8", DataType::float8},
-                            {"fp32", DataType::float32},    {"fp16", DataType::float16},
-                            {"bf16", DataType::bfloat16},    {"fp8", DataType::float8}};
+                            {"fp32", DataType::float32},      {"fp16", DataType::float16},
+                            {"bf16", DataType::bfloat16},     {"fp8", DataType::float8}};
   std::string text;
   read_value(value, key, text);
   std::vector<std::string> known;
@@ -225,7 +234,9 @@ std::string write_value(double value) { return fmt::format("{}", value); }
 std::string write_value(const std::string& value) { return value; }
 std::string write_value(DataType value) { return name_of(value); }
 
-std::string write_value(Seconds value) { return value.value == 0 ? "0" : write_scaled(value.value, time_units); }
+std::string write_value(Seconds value) {
+  return value.value == 0 ? "0" : write_scaled(value.value, time_units);
+}
 std::string write_value(BytesPerSecond value) { return write_scaled(value.value, rate_units); }
 std::string write_value(FlopsPerSecond value) { return write_scaled(value.value, compute_units); }
 

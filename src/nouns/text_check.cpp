@@ -12,7 +12,9 @@ namespace {
 // Length of the UTF-8 sequence at `at`, 0 where there is none (RFC 3629: no overlong forms, no surrogates,
 // nothing above U+10FFFF).
 std::size_t sequence_length(std::string_view text, std::size_t at) {
-  const auto byte = [&](std::size_t i) { return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u; };
+  const auto byte = [&](std::size_t i) {
+    return at + i < text.size() ? static_cast<unsigned char>(text[at + i]) : 0u;
+  };
   const auto tail = [&](std::size_t i) { return (byte(i) & 0xC0u) == 0x80u; };
   const unsigned lead = byte(0);
   if (lead < 0x80) return 1;

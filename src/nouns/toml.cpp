@@ -18,11 +18,13 @@ class Converter {
 
   Value convert(const toml::node& node, toml::source_position at, int depth) const {
     const std::string where = fmt::format("{}:{}", name_, at.line);
-    if (depth > deepest_nesting) throw UserError(where, fmt::format("nested deeper than {} levels", deepest_nesting));
+    if (depth > deepest_nesting)
+      throw UserError(where, fmt::format("nested deeper than {} levels", deepest_nesting));
     if (const auto* table = node.as_table()) return Value(convert(*table, depth), where);
     if (const auto* array = node.as_array()) {
       Value::Array values;
-      for (const toml::node& element : *array) values.push_back(convert(element, element.source().begin, depth + 1));
+      for (const toml::node& element : *array)
+        values.push_back(convert(element, element.source().begin, depth + 1));
       return Value(std::move(values), where);
     }
     if (const auto* text = node.as_string()) return Value(text->get(), where);

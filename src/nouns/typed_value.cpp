@@ -77,13 +77,15 @@ Value parse_table(std::string_view text, const std::string& where, int depth) {
 
 Value parse(std::string_view text, const std::string& where, int depth) {
   text = trimmed(text);
-  if (depth > deepest_nesting) throw UserError(where, fmt::format("nested deeper than {} levels", deepest_nesting));
+  if (depth > deepest_nesting)
+    throw UserError(where, fmt::format("nested deeper than {} levels", deepest_nesting));
   if (depth > 0 && text.empty()) throw UserError(where, "a value is missing between brackets");
   if (text.starts_with('[')) return parse_array(text, where, depth);
   if (text.starts_with('{')) return parse_table(text, where, depth);
 
   const bool in_toml_quotes = text.starts_with('"') || text.starts_with('\'');
-  if (!in_toml_quotes && text.find_first_of("#\n\r") != std::string_view::npos) return Value(std::string(text), where);
+  if (!in_toml_quotes && text.find_first_of("#\n\r") != std::string_view::npos)
+    return Value(std::string(text), where);
   try {
     const Value document = parse_toml("value = " + std::string(text), where);
     const Value::Table& table = document.table();

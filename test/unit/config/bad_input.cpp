@@ -54,7 +54,8 @@ INSTANTIATE_TEST_SUITE_P(
         file("ranks = 1e3\n", "FILE:1 ranks: expected an integer, found the number 1000"),
         file("ranks = \"8\"\n", "FILE:1 ranks: expected an integer, found the text '8'"),
         file("ranks = [8]\n", "FILE:1 ranks: expected an integer, found a list"),
-        file("ranks = 99999999999\n", "FILE:1 ranks: must be at most 16777216, found the integer 99999999999"),
+        file("ranks = 99999999999\n",
+             "FILE:1 ranks: must be at most 16777216, found the integer 99999999999"),
         file("batch = 0\n", "FILE:1 batch: must be at least 1, found the integer 0"),
         file("sequence = 0\n", "FILE:1 sequence: must be at least 1, found the integer 0"),
         file("iterations = 0\n", "FILE:1 iterations: must be at least 1, found the integer 0"),
@@ -65,7 +66,8 @@ INSTANTIATE_TEST_SUITE_P(
         file("message_scale = nan\n", "FILE:1 message_scale: must be a finite number, found the number nan"),
         file("compute_scale = inf\n", "FILE:1 compute_scale: must be a finite number, found the number inf"),
         file("scale = \"1/0\"\n", "FILE:1 scale: division by zero in '1/0'"),
-        file("scale = \"half\"\n", "FILE:1 scale: expected a number or a ratio such as '1/64', found the text 'half'"),
+        file("scale = \"half\"\n",
+             "FILE:1 scale: expected a number or a ratio such as '1/64', found the text 'half'"),
         file("min_time = 10\n", "FILE:1 min_time: the integer 10 has no unit", "units: s, ms"),
         file("min_time = \"10 sec\"\n", "FILE:1 min_time: unknown unit 'sec' in '10 sec'", "units: s, ms"),
         file("watchdog = 0\n", "FILE:1 watchdog: must be at least 0.001, found the integer 0"),
@@ -74,12 +76,14 @@ INSTANTIATE_TEST_SUITE_P(
         file("verify = 1\n", "FILE:1 verify: expected true or false, found the integer 1"),
         file("model = 7\n", "FILE:1 model: expected text, found the integer 7"),
         file("model = \"\"\n", "FILE:1 model: must not be empty"),
-        file("progress = \"threads\"\n", "FILE:1 progress: nothing is called 'threads'", "did you mean 'thread'?"),
+        file("progress = \"threads\"\n", "FILE:1 progress: nothing is called 'threads'",
+             "did you mean 'thread'?"),
         file("flavour = \"torch\"\n", "FILE:1 flavour: nothing is called 'torch'"),
         file("seed = -1\n", "FILE:1 seed: must be at least 0, found the integer -1"),
         file("recompute = true\n", "FILE:1 recompute: the cost model 'paper' has no recomputation"),
-        file("ranks = 8\nranks = 9\n", "FILE:2: Error while parsing key-value pair: cannot redefine existing integer "
-                                       "'ranks'"),
+        file("ranks = 8\nranks = 9\n",
+             "FILE:2: Error while parsing key-value pair: cannot redefine existing integer "
+             "'ranks'"),
         file("plan = 5\n", "FILE:1 plan: expected a name or a table of passes, found the integer 5"),
         file("plan = \"\"\n", "FILE:1 plan: must not be empty"),
         file("\nplan = \"dp+pq\"\n", "FILE:2 plan: nothing is called 'dp+pq'", "did you mean 'dp+pp'?"),
@@ -90,7 +94,8 @@ INSTANTIATE_TEST_SUITE_P(
              "FILE:2 plan.tensor: expected a degree, 'rest' or a table of options, found the number 2.5"),
         file("[plan]\n\ndata = \"all\"\n",
              "FILE:3 plan.data: expected a degree, 'rest' or a table of options, found the text 'all'"),
-        file("literal = true\nplan = \"data=rest\"\n", "FILE:1 literal: only the flavour 'paper' has a literal listing")));
+        file("literal = true\nplan = \"data=rest\"\n",
+             "FILE:1 literal: only the flavour 'paper' has a literal listing")));
 
 INSTANTIATE_TEST_SUITE_P(
     CommandLine, BadInput,
@@ -115,9 +120,7 @@ INSTANTIATE_TEST_SUITE_P(
         typed("plan..data", "1", "--set plan..data: a key of a dotted path is empty"),
         typed("ranks.deep", "1", "--set ranks.deep ranks: expected an integer, found a table")));
 
-TEST(BadFile, IsNamed) {
-  EXPECT_THROW(read_spec({"no/such/file.toml"}, Value()), UserError);
-}
+TEST(BadFile, IsNamed) { EXPECT_THROW(read_spec({"no/such/file.toml"}, Value()), UserError); }
 
 TEST(BadFile, IsNamedThoughOverridden) {
   const Scratch scratch;

@@ -11,7 +11,9 @@
 namespace dlnb {
 namespace {
 
-RunSpec read(const std::vector<Assignment>& assignments) { return read_spec({}, make_overrides(assignments)); }
+RunSpec read(const std::vector<Assignment>& assignments) {
+  return read_spec({}, make_overrides(assignments));
+}
 
 Assignment set(const std::string& key, const std::string& text) { return {key, text, "--set " + key}; }
 
@@ -30,7 +32,8 @@ const Value& options_of(const RunSpec& spec, const std::string& pass) {
 }
 std::int64_t integer(const RunSpec& spec, const std::string& pass, const std::string& key) {
   const Value* value = options_of(spec, pass).find(key);
-  return value && std::holds_alternative<std::int64_t>(value->data()) ? std::get<std::int64_t>(value->data()) : -1;
+  return value && std::holds_alternative<std::int64_t>(value->data()) ? std::get<std::int64_t>(value->data())
+                                                                      : -1;
 }
 
 TEST(ReadSpec, HasDefaults) {
@@ -124,8 +127,9 @@ TEST(ReadSpec, ScalesBothUnlessTheLayerSaysOne) {
 
 TEST(ReadSpec, LetsGradientsFollowTheType) {
   EXPECT_EQ(read({{"dtype", "fp32", "--dtype"}}).gradient_dtype, DataType::float32);
-  EXPECT_EQ(read({{"dtype", "fp32", "--dtype"}, {"gradient_dtype", "bf16", "--gradient-dtype"}}).gradient_dtype,
-            DataType::bfloat16);
+  EXPECT_EQ(
+      read({{"dtype", "fp32", "--dtype"}, {"gradient_dtype", "bf16", "--gradient-dtype"}}).gradient_dtype,
+      DataType::bfloat16);
 }
 
 TEST(ReadSpec, TakesNamesLiterally) {
@@ -136,7 +140,8 @@ TEST(ReadSpec, TakesNamesLiterally) {
 TEST(ReadSpec, TakesPathsRelativeToTheFile) {
   const Scratch scratch;
   scratch.write("plans/mine.toml", "[plan]\ntensor = 2\ndata = \"rest\"\n");
-  const auto file = scratch.write("run.toml", "model = \"models/m.toml\"\ndevice = \"a100\"\nplan = \"plans/mine.toml\"\n");
+  const auto file =
+      scratch.write("run.toml", "model = \"models/m.toml\"\ndevice = \"a100\"\nplan = \"plans/mine.toml\"\n");
 
   const RunSpec spec = read_spec({file}, Value());
 
@@ -148,7 +153,8 @@ TEST(ReadSpec, TakesPathsRelativeToTheFile) {
 TEST(ReadSpec, ReadsJson) {
   const Scratch scratch;
 
-  const RunSpec spec = read_spec({scratch.write("run.json", R"({"ranks": 4, "plan": {"data": 4}})")}, Value());
+  const RunSpec spec =
+      read_spec({scratch.write("run.json", R"({"ranks": 4, "plan": {"data": 4}})")}, Value());
 
   EXPECT_EQ(spec.ranks, 4);
   EXPECT_EQ(spec.plan.name, "data=4");
@@ -179,7 +185,8 @@ TEST(Plan, HasThePapersNumbers) {
 }
 
 TEST(Plan, ComposesFromText) {
-  const RunSpec spec = read({{"plan", "tensor=4, pipeline={stages=8,microbatches=16,schedule=1f1b},data=rest", "--plan"}});
+  const RunSpec spec =
+      read({{"plan", "tensor=4, pipeline={stages=8,microbatches=16,schedule=1f1b},data=rest", "--plan"}});
 
   ASSERT_EQ(spec.plan.passes.size(), 3u);
   EXPECT_EQ(spec.plan.flavour, Flavour::pytorch);
@@ -197,7 +204,8 @@ TEST(Plan, ComposesFromATable) {
 }
 
 TEST(Plan, ChangesANamedOne) {
-  const RunSpec spec = read("[plan]\nname = \"dp+pp\"\ndata = { buckets = 4 }\n", {set("plan.pipeline.stages", "4")});
+  const RunSpec spec =
+      read("[plan]\nname = \"dp+pp\"\ndata = { buckets = 4 }\n", {set("plan.pipeline.stages", "4")});
 
   EXPECT_EQ(spec.plan.name, "dp+pp");
   EXPECT_EQ(integer(spec, "pipeline", "stages"), 4);
@@ -207,7 +215,8 @@ TEST(Plan, ChangesANamedOne) {
 }
 
 TEST(Plan, KeepsOptionsWhenOnlyTheDegreeChanges) {
-  const RunSpec spec = read({{"plan", "dp+pp+tp", "--plan"}, set("plan.tensor", "2"), set("plan.pipeline", "4")});
+  const RunSpec spec =
+      read({{"plan", "dp+pp+tp", "--plan"}, set("plan.tensor", "2"), set("plan.pipeline", "4")});
 
   EXPECT_EQ(integer(spec, "tensor", "degree"), 2);
   EXPECT_NE(options_of(spec, "tensor").find("volume"), nullptr);
@@ -239,7 +248,8 @@ TEST(Plan, MayComeAfterItsChangesOnTheCommandLine) {
 
 TEST(Plan, TakesTheFlavourAsked) {
   EXPECT_EQ(read({{"flavour", "pytorch", "--flavour"}}).plan.flavour, Flavour::pytorch);
-  EXPECT_EQ(read({{"plan", "data=rest", "--plan"}, {"flavour", "paper", "--flavour"}}).plan.flavour, Flavour::paper);
+  EXPECT_EQ(read({{"plan", "data=rest", "--plan"}, {"flavour", "paper", "--flavour"}}).plan.flavour,
+            Flavour::paper);
   EXPECT_EQ(read({{"flavour", "auto", "--flavour"}}).plan.flavour, Flavour::paper);
 }
 

@@ -47,7 +47,8 @@ TEST_F(Data, FindsNamesAndFiles) {
 }
 
 TEST_F(Data, SaysWhatThereIs) {
-  EXPECT_EQ(problem("a10"), "--device: nothing is called 'a10' | did you mean 'a100'? choose one of: a100, v100");
+  EXPECT_EQ(problem("a10"),
+            "--device: nothing is called 'a10' | did you mean 'a100'? choose one of: a100, v100");
   EXPECT_EQ(problem(""), "--device: nothing is called '' | choose one of: a100, v100");
   EXPECT_EQ(problem("no/such.toml"), "--device: there is no file 'no/such.toml' | ");
   EXPECT_EQ(problem("a100.toml"), "--device: there is no file 'a100.toml' | ");

@@ -55,10 +55,11 @@ TEST(Toml, RefusesBadText) {
   EXPECT_TRUE(toml_problem("a = 1\nb = = 2\n").starts_with("a.toml:2: ")) << toml_problem("a = 1\nb = = 2\n");
   EXPECT_TRUE(toml_problem("a = 1\na = 2\n").starts_with("a.toml:2: ")) << toml_problem("a = 1\na = 2\n");
   EXPECT_TRUE(contains(toml_problem("a = 1\na = 2\n"), "redefine")) << toml_problem("a = 1\na = 2\n");
-  EXPECT_EQ(toml_problem(std::string_view("a = 1\n\0b = 2", 12)), "a.toml:2: a NUL byte; this is not a text file");
+  EXPECT_EQ(toml_problem(std::string_view("a = 1\n\0b = 2", 12)),
+            "a.toml:2: a NUL byte; this is not a text file");
   EXPECT_EQ(toml_problem("a = 1\nb = \"\xff\"\n"), "a.toml:2: not UTF-8 text");
-  EXPECT_EQ(toml_problem("b = \"\xc0\xaf\"\n"), "a.toml:1: not UTF-8 text");          // overlong '/'
-  EXPECT_EQ(toml_problem("b = \"\xed\xa0\x80\"\n"), "a.toml:1: not UTF-8 text");      // a surrogate
+  EXPECT_EQ(toml_problem("b = \"\xc0\xaf\"\n"), "a.toml:1: not UTF-8 text");      // overlong '/'
+  EXPECT_EQ(toml_problem("b = \"\xed\xa0\x80\"\n"), "a.toml:1: not UTF-8 text");  // a surrogate
   EXPECT_EQ(toml_problem("\n\nday = 2026-01-01\n"), "a.toml:3: dates and times of day are not used here");
   EXPECT_EQ(toml_problem("name = \"µ漢𝄞\"\n"), "accepted");
 }
@@ -71,7 +72,8 @@ TEST(Toml, RefusesDepthThatWouldOverflowTheStack) {
 }
 
 TEST(Json, KnowsLinesAndOrder) {
-  const Value root = parse_json("{\n \"z\": 1,\n \"a\": [true, null,\n 2.5\n],\n \"t\": {\"x\": \"y\"}\n}", "c.json");
+  const Value root =
+      parse_json("{\n \"z\": 1,\n \"a\": [true, null,\n 2.5\n],\n \"t\": {\"x\": \"y\"}\n}", "c.json");
 
   EXPECT_EQ(root.table()[0].first, "z");
   EXPECT_EQ(root.find("z")->where(), "c.json:2");
@@ -93,7 +95,8 @@ TEST(Json, RefusesBadText) {
 }
 
 TEST(Json, TakesIntegersToTheLast) {
-  EXPECT_EQ(integer(parse_json("{\"a\": 9223372036854775807}", "a.json"), "a"), std::int64_t(0x7fffffffffffffff));
+  EXPECT_EQ(integer(parse_json("{\"a\": 9223372036854775807}", "a.json"), "a"),
+            std::int64_t(0x7fffffffffffffff));
 }
 
 TEST(ReadDocument, RefusesWhatIsNotASmallFile) {
@@ -106,11 +109,13 @@ TEST(ReadDocument, RefusesWhatIsNotASmallFile) {
     return problem([&] { read_document(file); });
   };
 
-  EXPECT_EQ(reading(huge), huge.string() + ": has 10000000000 bytes; a configuration file has at most 67108864");
+  EXPECT_EQ(reading(huge),
+            huge.string() + ": has 10000000000 bytes; a configuration file has at most 67108864");
   EXPECT_EQ(reading(pipe), pipe.string() + ": is not a regular file");
   EXPECT_EQ(reading(scratch.folder()), scratch.folder().string() + ": is a folder, not a file");
   EXPECT_EQ(reading("/dev/zero"), "/dev/zero: is not a regular file");
-  EXPECT_EQ(reading(scratch.folder() / "no.toml"), (scratch.folder() / "no.toml").string() + ": there is no such file");
+  EXPECT_EQ(reading(scratch.folder() / "no.toml"),
+            (scratch.folder() / "no.toml").string() + ": there is no such file");
   EXPECT_EQ(reading(scratch.write("a.yaml", "a: 1")),
             (scratch.folder() / "a.yaml").string() + ": is neither a .toml nor a .json file");
 }
@@ -139,9 +144,7 @@ TEST(ParseValue, NeedsNoQuotesInsideBrackets) {
 }
 
 TEST(ParseValue, RefusesBrokenBrackets) {
-  const auto parsing = [](const std::string& text) {
-    return problem([&] { parse_value(text, "--x"); });
-  };
+  const auto parsing = [](const std::string& text) { return problem([&] { parse_value(text, "--x"); }); };
 
   EXPECT_EQ(parsing("{a=1"), "--x: expected '}' at the end of '{a=1'");
   EXPECT_EQ(parsing("{a=[1}"), "--x: a bracket is not closed in 'a=[1'");

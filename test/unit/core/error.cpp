@@ -30,7 +30,9 @@ TEST(ChooseOneOf, LeadsWithTheNearest) {
             "did you mean 'pipeline'? choose one of: data, expert, fsdp, pipeline, tensor");
 }
 
-TEST(ChooseOneOf, CountsASwapAsOneEdit) { EXPECT_TRUE(choose_one_of("fdsp", passes).starts_with("did you mean 'fsdp'?")); }
+TEST(ChooseOneOf, CountsASwapAsOneEdit) {
+  EXPECT_TRUE(choose_one_of("fdsp", passes).starts_with("did you mean 'fsdp'?"));
+}
 
 TEST(ChooseOneOf, DoesNotGuessWhereNothingIsNear) {
   EXPECT_EQ(choose_one_of("zebra", {"data", "fsdp"}), "choose one of: data, fsdp");
@@ -43,7 +45,9 @@ TEST(ChooseOneOf, TakesLongInput) {
   EXPECT_EQ(choose_one_of(long_input, {"data"}), "choose one of: data");
 }
 
-TEST(ChooseOneOf, SaysThatThereIsNothing) { EXPECT_EQ(choose_one_of("x", {}), "there is nothing to choose from"); }
+TEST(ChooseOneOf, SaysThatThereIsNothing) {
+  EXPECT_EQ(choose_one_of("x", {}), "there is nothing to choose from");
+}
 
 TEST(RequireDeathTest, AbortsWithTheClaim) {
   EXPECT_DEATH(DLNB_REQUIRE(1 + 1 == 3, "arithmetic holds"), "1 \\+ 1 == 3\n.*arithmetic holds");

@@ -87,10 +87,12 @@ TEST(ReadValue, RefusesWhatIsNotMeant) {
             "--x: expected an integer, found the text '9223372036854775808'");
   EXPECT_EQ(problem<double>("1/0"), "--x: division by zero in '1/0'");
   EXPECT_EQ(problem<double>("1/"), "--x: expected a number or a ratio such as '1/64', found the text '1/'");
-  EXPECT_EQ(problem<double>("1/2/3"), "--x: expected a number or a ratio such as '1/64', found the text '1/2/3'");
+  EXPECT_EQ(problem<double>("1/2/3"),
+            "--x: expected a number or a ratio such as '1/64', found the text '1/2/3'");
   EXPECT_EQ(problem<double>("nan"), "--x: must be a finite number, found the number nan");
   EXPECT_EQ(problem<double>("-inf"), "--x: must be a finite number, found the number -inf");
-  EXPECT_EQ(problem<double>("1e400"), "--x: expected a number or a ratio such as '1/64', found the text '1e400'");
+  EXPECT_EQ(problem<double>("1e400"),
+            "--x: expected a number or a ratio such as '1/64', found the text '1e400'");
   EXPECT_EQ(problem<bool>("yes"), "--x: expected true or false, found the text 'yes'");
   EXPECT_EQ(problem<std::string>("7"), "--x: expected text, found the integer 7");
   EXPECT_EQ(problem<DataType>("bf61"), "--x: nothing is called 'bf61'");

@@ -32,7 +32,8 @@ TEST(Provenance, OfTheHostHasTimeAndVariables) {
 
   const Provenance here = provenance_of_this_host();
 
-  EXPECT_TRUE(std::regex_match(here.time, std::regex("2[0-9]{3}-[01][0-9]-[0-3][0-9]T[0-9:]{8}Z"))) << here.time;
+  EXPECT_TRUE(std::regex_match(here.time, std::regex("2[0-9]{3}-[01][0-9]-[0-3][0-9]T[0-9:]{8}Z")))
+      << here.time;
   EXPECT_FALSE(here.host.empty());
   ASSERT_NE(variable(here, "NCCL_ALGO"), nullptr);
   EXPECT_EQ(*variable(here, "NCCL_ALGO"), "Ring");
@@ -41,13 +42,13 @@ TEST(Provenance, OfTheHostHasTimeAndVariables) {
 }
 
 TEST(Provenance, KeepsNoSecrets) {
-  const Environment a("NCCL_AUTH_TOKEN", "x"), b("OMPI_MCA_orte_precondition_transports", "x"), c("UCX_PASSWORD", "x"),
-      d("SLURM_JWT", "x"), e("NCCL_PROXY", "x"), f("OMPI_REMOTE", "user:word@host");
+  const Environment a("NCCL_AUTH_TOKEN", "x"), b("OMPI_MCA_orte_precondition_transports", "x"),
+      c("UCX_PASSWORD", "x"), d("SLURM_JWT", "x"), e("NCCL_PROXY", "x"), f("OMPI_REMOTE", "user:word@host");
 
   const Provenance here = provenance_of_this_host();
 
-  for (const char* name : {"NCCL_AUTH_TOKEN", "OMPI_MCA_orte_precondition_transports", "UCX_PASSWORD", "SLURM_JWT",
-                           "NCCL_PROXY", "OMPI_REMOTE"})
+  for (const char* name : {"NCCL_AUTH_TOKEN", "OMPI_MCA_orte_precondition_transports", "UCX_PASSWORD",
+                           "SLURM_JWT", "NCCL_PROXY", "OMPI_REMOTE"})
     EXPECT_EQ(variable(here, name), nullptr) << name;
 }
 
