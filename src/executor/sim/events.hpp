@@ -2,7 +2,6 @@
 #pragma once
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <vector>
 
@@ -47,7 +46,7 @@ class Events {
   // once. Beyond 2^13 s doubles are coarser than the grid and stay as they are.
   static double snap(double at) {
     constexpr double grid = double(std::int64_t{1} << 40);
-    return at < 8192 ? std::nearbyint(at * grid) / grid : at;
+    return at < 8192 ? double(std::int64_t(at * grid + 0.5)) * (1 / grid) : at;
   }
 
   std::vector<Event> heap_;

@@ -119,18 +119,23 @@ TEST(Collectives, OfDifferentCommunicatorsShareTheLinks) {
 }
 
 TEST(Collectives, OverManyOutstandingOperationsKeepTheirOrder) {
-  std::vector<Operation> operations;
-  for (int k = 0; k < 40; ++k) operations.push_back(all_reduce(1, MB, k));
-  operations.push_back(wait_all(1));
-  // The second stage arrives late: 40 operations of the first are outstanding.
-  std::vector<Operation> late = operations;
-  late.insert(late.begin(), compute(5));
+  // Three blocking ones of 0.1 s first; then the second stage is 5 s late and 40 of the first are outstanding.
+  const int blocking = 3, outstanding = 40;
+  std::vector<Operation> early(blocking, all_reduce(1, MB));
+  std::vector<Operation> late = early;
+  late.push_back(compute(5));
+  for (int k = 0; k < outstanding; ++k) {
+    early.push_back(all_reduce(1, MB, k));
+    late.push_back(all_reduce(1, MB, k));
+  }
+  early.push_back(wait_all(1));
+  late.push_back(wait_all(1));
 
-  const Trace trace = run(staged({{"pipeline", 2}}, {operations, late}), one_node(Star(2, 10 * MBps, 0)), 2);
+  const Trace trace = run(staged({{"pipeline", 2}}, {early, late}), one_node(Star(2, 10 * MBps, 0)), 2);
 
-  for (int k = 0; k < 40; ++k)
-    EXPECT_NEAR(at(operation(trace, 0, std::size_t(k)).completed), 5 + 0.1 * (k + 1), nanosecond) << k;
-  EXPECT_NEAR(at(operation(trace, 0, 40).end), 5 + 4, nanosecond);
+  for (int k = 0; k < outstanding; ++k)
+    EXPECT_NEAR(at(operation(trace, 0, std::size_t(blocking + k)).completed), 0.3 + 5 + 0.1 * (k + 1), nanosecond) << k;
+  EXPECT_NEAR(at(operation(trace, 0, blocking + outstanding).end), 0.3 + 5 + 4, nanosecond);
 }
 
 TEST(Collectives, OfOneRankCostNothing) {
