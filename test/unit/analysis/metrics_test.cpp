@@ -3,6 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <fstream>
+#include <sstream>
 
 #include "unit/analysis/world.hpp"
 
@@ -125,6 +127,14 @@ TEST_F(TwoIterations, IterationRowsTellOfTheSlowestRank) {
   EXPECT_EQ(metrics.iterations[1].time, 5);
   EXPECT_EQ(metrics.iterations[1].slowest.compute, 3 * second + second);
   EXPECT_DOUBLE_EQ(metrics.iterations[1].communication_fraction, 0.5);  // still of rank 0
+}
+
+TEST(Metrics, AreAllExplainedInTheGuide) {
+  std::ostringstream guide;
+  guide << std::ifstream(DLNB_TEST_DATA "/../docs/models/metrics.md").rdbuf();
+
+  for (const MetricKind* kind : metrics::all())
+    EXPECT_NE(guide.str().find("`" + std::string(kind->name) + "`"), std::string::npos) << kind->name;
 }
 
 TEST(Metrics, OfATraceWithoutIterationsAreNone) {

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <fstream>
 #include <limits>
+#include <sstream>
 
 #include <nlohmann/json.hpp>
 
@@ -68,6 +69,14 @@ TEST(ResultJson, KeepsTheOrderOfTheSchema) {
   for (const auto& [name, value] : result.items()) members.push_back(name);
 
   EXPECT_EQ(Json(members), schema().at("required"));
+}
+
+TEST(ResultJson, IsExplainedMemberByMember) {
+  std::ostringstream reference;
+  reference << std::ifstream(DLNB_TEST_DATA "/../docs/reference/result.md").rdbuf();
+
+  for (const std::string name : schema().at("required"))
+    EXPECT_NE(reference.str().find("`" + name + "`"), std::string::npos) << name;
 }
 
 TEST(ResultJson, WritesTheSameBytesEveryTime) {
