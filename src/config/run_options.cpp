@@ -53,6 +53,7 @@ constexpr Range ranks{1, 1 << 24};
 constexpr Range samples{1, 1e6};
 constexpr Range tokens{1, 1 << 24};
 constexpr Range factor{0, 1e6};
+constexpr Range shrinking{above_zero.low, 1e6};  // nothing at all is no smaller version of a run
 constexpr Range rounds{1, 1e6};
 constexpr Range patience{1e-3, 1e7};
 
@@ -77,7 +78,7 @@ constexpr auto table = options(
     option("message_scale", &RunSpec::message_scale, "multiplies message sizes; 0: empty messages", factor),
     option("compute_scale", &RunSpec::compute_scale, "multiplies compute times; 0: no compute", factor),
     option("scale", &Request::scale,
-           "message_scale and compute_scale together, e.g. 1/64; the result says so", factor),
+           "message_scale and compute_scale together, e.g. 1/64; the result says so", shrinking),
     named("backend", &RunSpec::backend, "communication library of a live run"),
     Name<4>{"progress",
             &RunSpec::progress,
