@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// The registry of commands as a CLI11 application. CLI11 splits the line into options and values; what a value
-// means is decided by those who own it, so that a number reads the same from a file and from an option.
+// The registry of commands as a CLI11 application. CLI11 splits the line into options and values; what a
+// value means is decided by those who own it, so that a number reads the same from a file and from an option.
 #include "cli/application.hpp"
 
 #include <algorithm>
 #include <map>
 #include <memory>
 
-#include <CLI/CLI.hpp>
 #include <fmt/format.h>
+#include <CLI/CLI.hpp>
 
 #include <dlnb/error.hpp>
 
@@ -55,14 +55,18 @@ void add(CLI::App& app, const Argument& argument, Arguments& into) {
   CLI::Option* option = nullptr;
   if (argument.is_flag()) {
     option = app.add_flag_function(
-        names, [&into, name = argument.name](std::int64_t count) { if (count > 0) into.add(name, ""); },
+        names,
+        [&into, name = argument.name](std::int64_t count) {
+          if (count > 0) into.add(name, "");
+        },
         description(argument));
   } else {
     const auto store = [&into, argument](const CLI::results_t& values) {
       if (values.size() > 1 && !argument.repeatable)
-        throw UserError(argument.name, fmt::format("given {} times, with '{}' and '{}'", values.size(), values[0],
-                                                   values[1]),
-                        "give it once");
+        throw UserError(
+            argument.name,
+            fmt::format("given {} times, with '{}' and '{}'", values.size(), values[0], values[1]),
+            "give it once");
       for (const std::string& value : values) {
         refuse(argument.name, argument, value);
         into.add(argument.name, value);
@@ -70,7 +74,9 @@ void add(CLI::App& app, const Argument& argument, Arguments& into) {
       return true;
     };
     option = app.add_option(names, store, description(argument));
-    option->type_name(argument.value)->allow_extra_args(false)->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
+    option->type_name(argument.value)
+        ->allow_extra_args(false)
+        ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
     if (!argument.is_option() && argument.repeatable) option->expected(0, 1 << 20)->allow_extra_args(true);
   }
   option->group(argument.group);
@@ -86,8 +92,10 @@ struct Application {
     app.fallthrough()->allow_extras()->require_subcommand(0, 1);
     app.get_formatter()->column_width(help_column);
     app.set_help_flag("-h,--help", "print this help and exit");
-    app.footer("`dlnetbench <command> --help` describes a command, with examples. Exit codes: 0 success, 2 the request\n"
-               "is wrong, 3 not possible here, 4 the result is wrong, 5 a rank was lost.");
+    app.footer(
+        "`dlnetbench <command> --help` describes a command, with examples. Exit codes: 0 success, 2 the "
+        "request\n"
+        "is wrong, 3 not possible here, 4 the result is wrong, 5 a rank was lost.");
     for (const Argument& argument : global_arguments()) add(app, argument, arguments);
 
     std::map<std::string_view, CLI::App*> groups;
@@ -99,7 +107,8 @@ struct Application {
     for (const Command* command : commands::all()) {
       const std::size_t blank = command->name.find(' ');
       CLI::App& parent = blank == std::string_view::npos ? app : *groups.at(command->name.substr(0, blank));
-      const std::string_view name = blank == std::string_view::npos ? command->name : command->name.substr(blank + 1);
+      const std::string_view name =
+          blank == std::string_view::npos ? command->name : command->name.substr(blank + 1);
       CLI::App* own = parent.add_subcommand(std::string(name), std::string(command->summary));
       own->fallthrough()->allow_extras()->group(command->hidden ? "" : "Commands");
       own->footer(examples(*command));
@@ -128,14 +137,16 @@ struct Application {
   }
 };
 
-std::string nearest_or_help(const std::string& word, const std::vector<std::string>& known, std::string_view command) {
+std::string nearest_or_help(const std::string& word, const std::vector<std::string>& known,
+                            std::string_view command) {
   const std::string hint = choose_one_of(word, known);
   if (const std::size_t end = hint.find('?'); hint.starts_with("did you mean") && end != std::string::npos)
     return hint.substr(0, end + 1);
   return fmt::format("see `dlnetbench {}{}--help`", command, command.empty() ? "" : " ");
 }
 
-[[noreturn]] void refuse_rest(const Application& application, const Command* command, const std::string& word) {
+[[noreturn]] void refuse_rest(const Application& application, const Command* command,
+                              const std::string& word) {
   if (!word.starts_with('-')) {
     if (command)
       throw UserError("command line", fmt::format("'{}' is one word too many", word),
@@ -184,7 +195,10 @@ std::string version_text() {
 std::vector<Argument> global_arguments() {
   return {
       {.name = "--version", .help = "print the version and exit", .group = "Every command takes"},
-      {.name = "--quiet", .short_name = "-q", .help = "results and errors only", .group = "Every command takes"},
+      {.name = "--quiet",
+       .short_name = "-q",
+       .help = "results and errors only",
+       .group = "Every command takes"},
       {.name = "--verbose", .short_name = "-v", .help = "say more on stderr", .group = "Every command takes"},
       {.name = "--no-color", .help = "no colours (NO_COLOR does the same)", .group = "Every command takes"},
   };
@@ -200,7 +214,8 @@ std::string help_text(std::string_view name) {
   for (const auto& [command, parser] : application.commands)
     if (command->name == name) {
       const std::size_t blank = name.find(' ');
-      const std::string_view group = blank == std::string_view::npos ? std::string_view{} : name.substr(0, blank);
+      const std::string_view group =
+          blank == std::string_view::npos ? std::string_view{} : name.substr(0, blank);
       return parser->help(fmt::format("dlnetbench{}{}", group.empty() ? "" : " ", group));
     }
   throw UserError("help", "there is no command '" + std::string(name) + "'");

@@ -13,15 +13,16 @@ namespace dlnb {
 /// One option ("--format") or positional argument ("results") of a command.
 struct Argument {
   std::string name;
-  std::string short_name;            ///< "-o"; empty where there is none
-  std::string value;                 ///< what help shows for the value, "FILE"; empty: a flag
+  std::string short_name;  ///< "-o"; empty where there is none
+  std::string value;       ///< what help shows for the value, "FILE"; empty: a flag
   std::string help;
   std::string fallback;              ///< the default as the user would write it; empty: none
   std::vector<std::string> choices;  ///< where the set is closed; anything else is refused
-  /// What shell completion offers where other values are right as well; asked only then, for it may read files.
+  /// What shell completion offers where other values are right as well; asked only then, for it may read
+  /// files.
   std::vector<std::string> (*known)() = nullptr;
   bool repeatable = false;
-  std::string group = "Options";     ///< heading in help
+  std::string group = "Options";  ///< heading in help
 
   bool is_option() const { return name.starts_with('-'); }
   bool is_flag() const { return is_option() && value.empty(); }
@@ -46,7 +47,7 @@ class Arguments {
 
 /// A command of the program. One file each in commands/.
 struct Command {
-  std::string_view name;      ///< "run", or "schedule print" for a command inside a command
+  std::string_view name;  ///< "run", or "schedule print" for a command inside a command
   std::string_view summary;
   std::string_view examples;  ///< one a line, without the program's name
   std::vector<Argument> (*arguments)();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// All three scripts do the same: find the command among the words so far; behind an option offer its values, else
-// offer the command's options and positional values.
+// All three scripts do the same: find the command among the words so far; behind an option offer its values,
+// else offer the command's options and positional values.
 #include "cli/completion.hpp"
 
 #include <algorithm>
@@ -39,8 +39,10 @@ std::vector<std::string> words_behind(std::string_view group) {
   std::set<std::string> words;
   for (const Command* command : visible()) {
     const std::string_view name = command->name;
-    if (group.empty()) words.emplace(name.substr(0, name.find(' ')));
-    else if (name.starts_with(std::string(group) + " ")) words.emplace(name.substr(group.size() + 1));
+    if (group.empty())
+      words.emplace(name.substr(0, name.find(' ')));
+    else if (name.starts_with(std::string(group) + " "))
+      words.emplace(name.substr(group.size() + 1));
   }
   return {words.begin(), words.end()};
 }
@@ -54,7 +56,8 @@ std::string pattern(const Argument& argument) {
 std::vector<std::string> words_of(const Command& command) {
   std::vector<std::string> words;
   for (const Argument& argument : arguments_of(command))
-    if (argument.is_option()) words.push_back(argument.name);
+    if (argument.is_option())
+      words.push_back(argument.name);
     else
       for (const std::string& value : values_of(argument)) words.push_back(value);
   return words;
@@ -93,7 +96,9 @@ std::string cases(std::string_view offer_before, std::string_view offer_after, s
     for (const Argument& argument : arguments_of(*command)) {
       if (!argument.is_option() || argument.is_flag()) continue;
       const std::vector<std::string> values = values_of(argument);
-      const std::string action = argument.takes_file() ? std::string(files) : values.empty() ? ":" : offer(values);
+      const std::string action = argument.takes_file() ? std::string(files)
+                                 : values.empty()      ? ":"
+                                                       : offer(values);
       out += fmt::format("        {}) {}; return ;;\n", pattern(argument), action);
     }
     out += "      esac\n";
@@ -114,7 +119,8 @@ std::string bash() {
          "  COMPREPLY=()\n"
          "  for word in \"${COMP_WORDS[@]:1:COMP_CWORD-1}\"; do\n" +
          find_command() + "  done\n" +
-         cases("COMPREPLY=($(compgen -W '", "' -- \"$current\"))", "COMPREPLY=($(compgen -f -- \"$current\"))") +
+         cases("COMPREPLY=($(compgen -W '", "' -- \"$current\"))",
+               "COMPREPLY=($(compgen -f -- \"$current\"))") +
          "}\n"
          "complete -o filenames -F _dlnetbench dlnetbench\n";
 }
@@ -127,7 +133,8 @@ std::string zsh() {
          "  for word in \"${(@)words[2,CURRENT-1]}\"; do\n" +
          find_command() + "  done\n" + cases("compadd -- ", "", "_files") +
          "}\n"
-         "if [[ \"${funcstack[1]}\" = _dlnetbench ]]; then _dlnetbench \"$@\"; else compdef _dlnetbench dlnetbench; fi\n";
+         "if [[ \"${funcstack[1]}\" = _dlnetbench ]]; then _dlnetbench \"$@\"; else compdef _dlnetbench "
+         "dlnetbench; fi\n";
 }
 
 std::string fish_quoted(std::string_view text) {
@@ -158,8 +165,9 @@ std::string fish() {
     }
     if (blank != std::string::npos) {
       const std::string second = name.substr(blank + 1);
-      out += fmt::format("complete -c dlnetbench -n '{}; and not __fish_seen_subcommand_from {}' -a {} -d {}\n", chosen,
-                         fmt::join(words_behind(first), " "), second, fish_quoted(command->summary));
+      out +=
+          fmt::format("complete -c dlnetbench -n '{}; and not __fish_seen_subcommand_from {}' -a {} -d {}\n",
+                      chosen, fmt::join(words_behind(first), " "), second, fish_quoted(command->summary));
       chosen += "; and __fish_seen_subcommand_from " + second;
     }
     for (const Argument& argument : arguments_of(*command)) {
@@ -168,8 +176,10 @@ std::string fish() {
         out += " -l " + argument.name.substr(2);
         if (!argument.short_name.empty()) out += " -s " + argument.short_name.substr(1);
       }
-      if (argument.takes_file()) out += argument.is_option() ? " -r -F" : " -F";
-      else if (argument.is_option() && !argument.is_flag()) out += " -x";
+      if (argument.takes_file())
+        out += argument.is_option() ? " -r -F" : " -F";
+      else if (argument.is_option() && !argument.is_flag())
+        out += " -x";
       if (const auto values = values_of(argument); !values.empty())
         out += " -a " + fish_quoted(fmt::format("{}", fmt::join(values, " ")));
       out += " -d " + fish_quoted(argument.help) + "\n";

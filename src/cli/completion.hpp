@@ -6,7 +6,8 @@
 
 namespace dlnb {
 
-/// The completion script for "bash", "zsh" or "fish", generated from the commands and what has a name here now.
+/// The completion script for "bash", "zsh" or "fish", generated from the commands and what has a name here
+/// now.
 std::string completion_script(std::string_view shell);
 
 }  // namespace dlnb

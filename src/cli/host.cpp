@@ -140,7 +140,8 @@ std::vector<std::string> libraries_found(const std::string& prefix) {
   for (const std::string& folder : folders) {
     std::error_code failure;
     for (const auto& entry : fs::directory_iterator(folder, failure))
-      if (entry.path().filename().string().starts_with(prefix)) found.push_back(entry.path().string());
+      if (entry.path().filename().string().starts_with(prefix))
+        found.push_back(fs::weakly_canonical(entry.path(), failure).string());
   }
   std::ranges::sort(found);
   const auto repeated = std::ranges::unique(found);

@@ -46,8 +46,8 @@ Table devices() {
   for (const std::string& name : shipped_devices()) {
     const Device device = load_device(name, "list devices");
     table.rows.push_back({name, device.peak.value / 1e12, name_of(device.peak_type),
-                          device.memory_bandwidth.value / 1e12, double(device.memory.value) / 1e9, device.summary,
-                          device.source});
+                          device.memory_bandwidth.value / 1e12, double(device.memory.value) / 1e9,
+                          device.summary, device.source});
   }
   return table;
 }
@@ -106,7 +106,8 @@ constexpr Listing all_listings[] = {
     {"orders", "orders of micro-batches in a pipeline; src/schedule/orders/",
      [] { return names_and_summaries(orders::all()); }},
     {"backends", "communication libraries of `run`; src/executor/live/backends/", backends_table, true},
-    {"topologies", "shapes of network; src/machine/topologies/", [] { return names_and_summaries(topologies::all()); }},
+    {"topologies", "shapes of network; src/machine/topologies/",
+     [] { return names_and_summaries(topologies::all()); }},
     {"placements", "ways to choose devices for ranks; src/machine/placements/",
      [] { return names_and_summaries(placements::all()); }},
     {"networks", "network models of `simulate`; src/executor/sim/networks/",
@@ -114,7 +115,8 @@ constexpr Listing all_listings[] = {
     {"collectives", "algorithms of collectives; src/schedule/collectives/",
      [] { return names_and_summaries(collectives::all()); }},
     {"metrics", "what is computed from a trace; src/analysis/metrics/", metrics_table},
-    {"formats", "ways to write a result; src/report/formats/", [] { return names_and_summaries(formats::all()); }},
+    {"formats", "ways to write a result; src/report/formats/",
+     [] { return names_and_summaries(formats::all()); }},
     {"costs", "ways to turn layers into FLOPs, bytes and time; src/model/costs/",
      [] { return names_and_summaries(costs::all()); }},
     {"commands", "what dlnetbench can be told to do; src/cli/commands/", commands_table},

@@ -5,11 +5,12 @@
 
 namespace dlnb {
 
-/// Opens /dev/null on whichever of stdin, stdout and stderr the caller closed, so that no file of ours gets their
-/// number, and ignores SIGPIPE, so that a reader that went away does not cost the result file.
+/// Opens /dev/null on whichever of stdin, stdout and stderr the caller closed, so that no file of ours gets
+/// their number, and ignores SIGPIPE, so that a reader that went away does not cost the result file.
 void guard_standard_streams();
 
-/// Writes results to stdout. A reader that has gone away is no error; throws Unavailable for any other failure.
+/// Writes results to stdout. A reader that has gone away is no error; throws Unavailable for any other
+/// failure.
 void print(std::string_view text);
 
 /// Whether talk on stderr is coloured: a terminal, no --no-color, no NO_COLOR.

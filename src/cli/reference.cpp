@@ -17,8 +17,9 @@ namespace dlnb {
 namespace {
 
 std::string head(std::string_view title, std::string_view page) {
-  return fmt::format("# {}\n\n<!-- Written by `dlnetbench reference {}`; tools/update_reference rewrites it. -->\n\n",
-                     title, page);
+  return fmt::format(
+      "# {}\n\n<!-- Written by `dlnetbench reference {}`; tools/update_reference rewrites it. -->\n\n", title,
+      page);
 }
 
 std::string code(const std::string& text) { return text.empty() ? "" : "`" + text + "`"; }
@@ -27,8 +28,10 @@ std::string usage(const Command& command) {
   std::string text = fmt::format("dlnetbench {}", command.name);
   bool options = false;
   for (const Argument& argument : command.arguments()) {
-    if (argument.is_option()) options = true;
-    else text += fmt::format(" {}{}", argument.value, argument.repeatable ? " …" : "");
+    if (argument.is_option())
+      options = true;
+    else
+      text += fmt::format(" {}{}", argument.value, argument.repeatable ? " …" : "");
   }
   return text + (options ? " [options]" : "");
 }
@@ -36,8 +39,9 @@ std::string usage(const Command& command) {
 Table table_of(const std::vector<Argument>& arguments) {
   Table table{{"option", "value", "default", "what it does"}, {}};
   for (const Argument& argument : arguments) {
-    const std::string names =
-        argument.short_name.empty() ? code(argument.name) : code(argument.short_name) + ", " + code(argument.name);
+    const std::string names = argument.short_name.empty()
+                                  ? code(argument.name)
+                                  : code(argument.short_name) + ", " + code(argument.name);
     std::string help = argument.help;
     if (!argument.choices.empty()) help += fmt::format("; one of: {}", fmt::join(argument.choices, ", "));
     if (argument.repeatable) help += "; may be repeated";
@@ -56,7 +60,8 @@ std::vector<std::string> names_of_run_options() {
 std::string cli_page() {
   std::string page = head("Command line", "cli");
   page +=
-      "Results go to stdout, talk to stderr. A mistake is reported as `error: <where>: <problem>` with a hint on the\n"
+      "Results go to stdout, talk to stderr. A mistake is reported as `error: <where>: <problem>` with a "
+      "hint on the\n"
       "next line.\n\n"
       "| exit code | meaning |\n|---:|---|\n"
       "| 0 | success |\n"
@@ -80,7 +85,8 @@ std::string cli_page() {
       has_run_options = has_run_options || of_run;
       if (!of_run) own.push_back(argument);
     }
-    if (has_run_options) page += "\nTakes the [options of a run](options.md)" + std::string(own.empty() ? ".\n" : ", and:\n");
+    if (has_run_options)
+      page += "\nTakes the [options of a run](options.md)" + std::string(own.empty() ? ".\n" : ", and:\n");
     if (!own.empty()) page += "\n" + to_markdown(table_of(own));
     page += "\nExamples:\n\n```sh\n";
     std::string_view rest = command->examples;
@@ -107,23 +113,27 @@ std::string pass_options(const Pass& pass) {
   for (const OptionInfo& option : pytorch)
     if (std::ranges::find(paper, option.name, &OptionInfo::name) == paper.end())
       table.rows.push_back({code(option.name), option.type, "not used", code(option.fallback), option.help});
-  text += fmt::format("The degree is `{} = {}` or, as the rest of the ranks, `\"rest\"`; `{}` in a table.\n", pass.name,
-                      "4", pass.degree_name);
+  text += fmt::format("The degree is `{} = {}` or, as the rest of the ranks, `\"rest\"`; `{}` in a table.\n",
+                      pass.name, "4", pass.degree_name);
   return table.rows.empty() ? text : text + "\n" + to_markdown(table);
 }
 
 std::string options_page() {
   std::string page = head("Options of a run", "options");
   page +=
-      "The same name is an option (`--cost-model exact`), a key of a spec file (`cost_model = \"exact\"`) and of\n"
-      "`--set cost_model=exact`. Where one is given more than once, options win over `--set`, and `--set` over the "
+      "The same name is an option (`--cost-model exact`), a key of a spec file (`cost_model = \"exact\"`) "
+      "and of\n"
+      "`--set cost_model=exact`. Where one is given more than once, options win over `--set`, and `--set` "
+      "over the "
       "file.\n\n";
   std::vector<Argument> all;
   for (const Purpose purpose : {Purpose::live, Purpose::simulated, Purpose::schedule})
     for (Argument& argument : run_arguments(purpose))
-      if (std::ranges::find(all, argument.name, &Argument::name) == all.end()) all.push_back(std::move(argument));
+      if (std::ranges::find(all, argument.name, &Argument::name) == all.end())
+        all.push_back(std::move(argument));
   page += to_markdown(table_of(all));
-  page += "\n## Passes of a plan\n\nKeys of `[plan]` in a spec file, and of `--set plan.<pass>.<key>=<value>`.\n";
+  page +=
+      "\n## Passes of a plan\n\nKeys of `[plan]` in a spec file, and of `--set plan.<pass>.<key>=<value>`.\n";
   for (const Pass* pass : passes::all()) page += pass_options(*pass);
   return page;
 }
@@ -133,7 +143,8 @@ std::string lists_page() {
   page += "`dlnetbench list <what>` prints these tables, also as JSON.\n";
   for (const Listing& listing : listings()) {
     Table table{{"name", "summary"}, {}};
-    if (!listing.of_this_host) table = listing.table();
+    if (!listing.of_this_host)
+      table = listing.table();
     else
       for (const Backend* backend : backends::all()) table.rows.push_back({backend->name, backend->summary});
     page += fmt::format("\n## {}\n\n{}\n\n{}", listing.name, listing.summary, to_markdown(table));

@@ -72,20 +72,25 @@ void check_writable(const fs::path& file, const std::vector<std::string>& allowe
   std::error_code failure;
   if (fs::is_directory(file, failure)) throw UserError(where, name + " is a folder", "name a file in it");
   if (std::ranges::find(allowed, file.extension().string()) == allowed.end())
-    throw UserError(where, fmt::format("what to write follows from the extension, and {} has none that is known", name),
-                    fmt::format("choose one of: {}", fmt::join(allowed, ", ")));
+    throw UserError(
+        where, fmt::format("what to write follows from the extension, and {} has none that is known", name),
+        fmt::format("choose one of: {}", fmt::join(allowed, ", ")));
   const fs::path folder = file.has_parent_path() ? file.parent_path() : fs::path(".");
   if (!fs::is_directory(folder, failure))
     throw UserError(where, fmt::format("there is no folder {}", in_quotes(folder.string())), "make it first");
   // The file is replaced by renaming a new one over it, so it is the folder that has to be writable.
   if (access(folder.c_str(), W_OK | X_OK) != 0)
-    throw UserError(where, fmt::format("cannot write into {}: {}", in_quotes(folder.string()), std::strerror(errno)));
+    throw UserError(
+        where, fmt::format("cannot write into {}: {}", in_quotes(folder.string()), std::strerror(errno)));
 }
 
 std::vector<Argument> result_arguments() {
   return {
-      {.name = "--output", .short_name = "-o", .value = "FILE",
-       .help = "write the result: .json, .csv, .html or .txt; - is JSON on stdout", .group = "Result"},
+      {.name = "--output",
+       .short_name = "-o",
+       .value = "FILE",
+       .help = "write the result: .json, .csv, .html or .txt; - is JSON on stdout",
+       .group = "Result"},
       {.name = "--json", .help = "JSON instead of the summary on stdout", .group = "Result"},
   };
 }

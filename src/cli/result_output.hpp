@@ -11,8 +11,8 @@
 
 namespace dlnb {
 
-/// Throws UserError where `file` could not be written later: unknown extension, no such folder, a folder itself,
-/// no permission. Asked before the work, not after it.
+/// Throws UserError where `file` could not be written later: unknown extension, no such folder, a folder
+/// itself, no permission. Asked before the work, not after it.
 void check_writable(const std::filesystem::path& file, const std::vector<std::string>& extensions);
 
 /// --output and --json of the commands that make a result.

@@ -21,7 +21,8 @@
 namespace dlnb {
 namespace {
 
-// A simulated step is the same every time: a second one shows that, and a first one fills pipelines and caches.
+// A simulated step is the same every time: a second one shows that, and a first one fills pipelines and
+// caches.
 constexpr int simulated_iterations = 2;
 
 struct Names {
@@ -61,8 +62,10 @@ std::vector<std::string> words_of(const std::string& type) {
   std::vector<std::string> words;
   std::string word;
   for (const char c : type.substr(lead.size()) + " ") {
-    if (c != ' ' && c != ',') word += c;
-    else if (!word.empty()) words.push_back(std::move(word)), word.clear();
+    if (c != ' ' && c != ',')
+      word += c;
+    else if (!word.empty())
+      words.push_back(std::move(word)), word.clear();
   }
   return words;
 }
@@ -72,16 +75,17 @@ Argument argument_of(const OptionInfo& option, Purpose purpose) {
   const bool off = option.type == "true or false" && option.fallback == "false";
   if (!off) {
     argument.value = placeholder(option.type);
-    argument.fallback = option.fallback;
+    // Some follow from other options unless given, which their help states.
+    if (option.help.find("default:") == std::string::npos) argument.fallback = option.fallback;
   }
   // Words may have short forms ("bf16"), so they are offered and their reader refuses what is none.
   const std::vector<std::string> words = words_of(option.type);
   if (!words.empty()) argument.help += fmt::format("; one of: {}", fmt::join(words, ", "));
-  if (option.type == "true or false" && !off)
-    argument.choices = {"true", "false"};
+  if (option.type == "true or false" && !off) argument.choices = {"true", "false"};
   const auto found = std::ranges::find(names, option.name, &Names::key);
   if (found != std::end(names)) argument.known = found->known;
-  if (purpose == Purpose::simulated && option.name == "iterations") argument.fallback = fmt::format("{}", simulated_iterations);
+  if (purpose == Purpose::simulated && option.name == "iterations")
+    argument.fallback = fmt::format("{}", simulated_iterations);
   return argument;
 }
 
@@ -107,8 +111,10 @@ Needs needs_of(const PlanSpec& plan) {
     const Pass& pass = entry_called(passes::all(), spec.pass, "--plan");
     const Value* degree = spec.options.is_table() ? spec.options.find(pass.degree_name) : &spec.options;
     std::int64_t ranks = 1;
-    if (degree && degree->is_string()) needs.rest = true;
-    else if (degree && degree->is_number()) read_value(*degree, pass.degree_name, ranks);
+    if (degree && degree->is_string())
+      needs.rest = true;
+    else if (degree && degree->is_number())
+      read_value(*degree, pass.degree_name, ranks);
     needs.ranks *= std::clamp<std::int64_t>(ranks, 1, 1 << 20);
     if (needs.ranks > 1 << 20) break;
   }
@@ -125,14 +131,21 @@ std::int64_t usual_ranks(const PlanSpec& plan) {
 
 std::vector<Argument> run_arguments(Purpose purpose) {
   std::vector<Argument> all{
-      {.name = "--spec", .value = "FILE.toml", .help = "read the run from a file; later files win", .repeatable = true,
+      {.name = "--spec",
+       .value = "FILE.toml",
+       .help = "read the run from a file; later files win",
+       .repeatable = true,
        .group = "Run"},
-      {.name = "--set", .value = "KEY=VALUE", .help = "one key of a spec file, such as plan.data.buckets=10",
-       .repeatable = true, .group = "Run"},
+      {.name = "--set",
+       .value = "KEY=VALUE",
+       .help = "one key of a spec file, such as plan.data.buckets=10",
+       .repeatable = true,
+       .group = "Run"},
   };
   for (const OptionInfo& option : run_options()) {
     all.push_back(argument_of(option, purpose));
-    if (purpose == Purpose::live && option.name == "ranks") all.back().fallback = "one per core, or what the plan needs";
+    if (purpose == Purpose::live && option.name == "ranks")
+      all.back().fallback = "one per core, or what the plan needs";
   }
   return all;
 }
@@ -144,14 +157,17 @@ RunSpec spec_from(const Arguments& given, Purpose purpose) {
   add_sets(given, assignments);
   for (const OptionInfo& option : run_options()) {
     const std::string flag = flag_of(option.name);
-    if (given.has(flag)) assignments.push_back({option.name, given.text(flag).empty() ? "true" : given.text(flag), flag});
+    if (given.has(flag))
+      assignments.push_back({option.name, given.text(flag).empty() ? "true" : given.text(flag), flag});
   }
 
   RunSpec spec = read_spec(files, make_overrides(assignments));
-  if (purpose == Purpose::simulated && !spec.origin.find("iterations")) spec.iterations = simulated_iterations;
+  if (purpose == Purpose::simulated && !spec.origin.find("iterations"))
+    spec.iterations = simulated_iterations;
   if (purpose == Purpose::simulated && spec.machine.empty())
-    throw UserError("--machine", "it is not said which machine to simulate", "choose one of: " +
-                    fmt::format("{}", fmt::join(shipped_machines(), ", ")) + ", or give a machine TOML file");
+    throw UserError("--machine", "it is not said which machine to simulate",
+                    "choose one of: " + fmt::format("{}", fmt::join(shipped_machines(), ", ")) +
+                        ", or give a machine TOML file");
   if (spec.ranks == 0 && purpose == Purpose::live) spec.ranks = usual_ranks(spec.plan);
   if (spec.ranks == 0)
     throw UserError("--ranks", "it is not said how many ranks there are", "for example --ranks 64");

@@ -15,7 +15,8 @@
 namespace dlnb {
 namespace {
 
-std::int64_t number(const std::string& text, const std::string& option, std::int64_t count, const char* of_what) {
+std::int64_t number(const std::string& text, const std::string& option, std::int64_t count,
+                    const char* of_what) {
   std::int64_t value = -1;
   try {
     read_value(parse_value(text, option), option, value);
@@ -43,10 +44,7 @@ std::vector<Argument> schedule_arguments() {
                  .fallback = "all",
                  .known = [] { return std::vector<std::string>{"first", "middle", "last", "all"}; },
                  .group = "Which ranks"});
-  all.push_back({.name = "--rank",
-                 .value = "N",
-                 .help = "the one rank to show",
-                 .group = "Which ranks"});
+  all.push_back({.name = "--rank", .value = "N", .help = "the one rank to show", .group = "Which ranks"});
   return all;
 }
 
@@ -64,16 +62,17 @@ std::vector<std::int64_t> chosen_roles(const Arguments& given, const Schedule& s
   if (role == "last") return {roles - 1};
   if (role == "middle") {
     if (roles < 3)
-      throw UserError("--role", fmt::format("there is no middle: the schedule has {} role{}", roles,
-                                            roles == 1 ? "" : "s"),
-                      "choose one of: first, last, all");
+      throw UserError(
+          "--role",
+          fmt::format("there is no middle: the schedule has {} role{}", roles, roles == 1 ? "" : "s"),
+          "choose one of: first, last, all");
     return {roles / 2};
   }
   if (role != "all") {
     if (!is_number(role))
-      throw UserError("--role", fmt::format("nothing is called {}", in_quotes(role)),
-                      choose_one_of(role, {"first", "middle", "last", "all"}) +
-                          fmt::format(", or 0 to {}", roles - 1));
+      throw UserError(
+          "--role", fmt::format("nothing is called {}", in_quotes(role)),
+          choose_one_of(role, {"first", "middle", "last", "all"}) + fmt::format(", or 0 to {}", roles - 1));
     return {number(role, "--role", roles, "roles")};
   }
   std::vector<std::int64_t> all;

@@ -1,10 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Runs the program under test as its users do."""
+"""Runs the program under test, named by the environment variable DLNETBENCH, as its users do."""
+import json
 import os
 import subprocess
 import unittest
 
-PROGRAM = os.environ.get("DLNETBENCH", "dlnetbench")
+PROGRAM = os.environ["DLNETBENCH"]
 
 
 def run(*words, cwd=None, environment=None, stdin=None, timeout=120):
@@ -13,6 +14,12 @@ def run(*words, cwd=None, environment=None, stdin=None, timeout=120):
     env.update(environment or {})
     return subprocess.run([PROGRAM, *map(str, words)], cwd=cwd, env=env, stdin=stdin, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, timeout=timeout, check=False)
+
+
+def has_page():
+    """Whether this build carries the report page."""
+    rows = json.loads(run("doctor", "--format", "json").stdout)
+    return any(row["subject"] == "report page" and row["state"] == "ok" for row in rows)
 
 
 class ProgramTest(unittest.TestCase):

@@ -3,9 +3,11 @@
 import json
 import os
 import pathlib
+import resource
+import subprocess
 import tempfile
 
-from program import ProgramTest
+from program import PROGRAM, ProgramTest, has_page
 
 DP = ["--plan", "dp", "--model", "vit-h"]
 SIMULATE = ["simulate", *DP, "--machine", "leonardo", "--ranks", "8"]
@@ -138,6 +140,10 @@ LINES = {
                                    ["other.json"]),
     "machine file empty": (["simulate", *DP, "--ranks", "2", "--machine", "./empty.toml"], ["empty.toml"]),
     "no result": (["report"], ["report", "result"]),
+}
+
+# the same for results, which only a build with the report page reads
+RESULTS = {
     "result missing": (["report", "absent.json"], ["absent.json"]),
     "result is a folder": (["report", "folder.json"], ["folder.json"]),
     "result cut off": (["report", "cut.json"], ["cut.json"]),
@@ -155,7 +161,7 @@ FILES = {
     "cut.toml": 'model = "vit-h"\nplan = { data = \n',
     "spec.yaml": "model: vit-h\n",
     "unknown.toml": 'model = "vit-h"\niteratons = 3\n',
-    "pass.toml": 'model = "vit-h"\nranks = 4\n\n[plan]\npipelin = 4\n',
+    "pass.toml": 'model = "vit-h"\nranks = 4\nmachine = "leonardo"\n[plan]\npipelin = 4\n',
     "type.toml": 'model = "vit-h"\nranks = "four"\nmachine = "leonardo"\n',
     "table.toml": 'model = "vit-h"\nranks = 4\nplan = 4\n',
     "twice.toml": 'model = "vit-h"\nranks = 4\nranks = 8\n',
@@ -193,6 +199,14 @@ class Refusals(ProgramTest):
                 done = self.fail_with(2, line, mentions, cwd=self.folder.name, timeout=30)
                 self.assertEqual(done.stdout, "", name)
 
+    def test_every_wrong_result_is_refused(self):
+        if not has_page():
+            self.skipTest("built without the report page")
+        for name, (line, mentions) in RESULTS.items():
+            with self.subTest(name):
+                self.fail_with(2, line, mentions, cwd=self.folder.name, timeout=30)
+        self.assertFalse((pathlib.Path(self.folder.name) / "report.html").exists())
+
     def test_an_unreadable_file_is_refused(self):
         file = pathlib.Path(self.folder.name) / "secret.toml"
         file.write_text('model = "vit-h"\n', encoding="utf-8")
@@ -203,11 +217,8 @@ class Refusals(ProgramTest):
 
     def test_a_huge_file_is_refused_before_it_is_read(self):
         limit = 1 << 31  # bytes of address space: reading ten gigabytes would not fit
-        import resource
-        import subprocess
-        from program import PROGRAM
-        done = subprocess.run([PROGRAM, "report", "huge.json"], cwd=self.folder.name, capture_output=True, text=True,
-                              timeout=30, check=False,
+        done = subprocess.run([PROGRAM, "simulate", "--spec", "huge.toml"], cwd=self.folder.name, capture_output=True,
+                              text=True, timeout=30, check=False,
                               preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (limit, limit)))
         self.assertEqual(done.returncode, 2, done.stderr)
-        self.assertIn("huge.json", done.stderr)
+        self.assertIn("huge.toml", done.stderr)

@@ -24,9 +24,10 @@ int run(const Arguments& given) {
 extern constinit const Command completion{
     .name = "completion",
     .summary = "a script that completes commands, options and names in your shell",
-    .examples = "completion bash > ~/.local/share/bash-completion/completions/dlnetbench\n"
-                "completion zsh > ~/.zfunc/_dlnetbench\n"
-                "completion fish > ~/.config/fish/completions/dlnetbench.fish",
+    .examples =
+        "completion bash > ~/.local/share/bash-completion/completions/dlnetbench\n"
+        "completion zsh > ~/.zfunc/_dlnetbench\n"
+        "completion fish > ~/.config/fish/completions/dlnetbench.fish",
     .arguments = arguments,
     .run = run,
 };

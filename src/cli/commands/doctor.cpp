@@ -20,7 +20,10 @@ namespace dlnb::commands {
 namespace {
 
 std::vector<Argument> arguments() {
-  return {{.name = "--format", .value = "FORMAT", .help = "how to print", .fallback = "text",
+  return {{.name = "--format",
+           .value = "FORMAT",
+           .help = "how to print",
+           .fallback = "text",
            .choices = {"text", "json", "markdown"}}};
 }
 
@@ -45,9 +48,11 @@ void add_data(Table& table) {
 void add_timer(Table& table) {
   const TimerQuality timer = measure_timer();
   const auto text = [](double seconds) { return to_text(Seconds{seconds}); };
-  table.rows.push_back({"clock", "ok", fmt::format("monotonic, steps of {}, a reading takes {}",
-                                                   text(timer.resolution), text(timer.reading))});
-  // Emulated compute sleeps to shortly before its deadline and spins the rest: it needs a sleep that comes back.
+  table.rows.push_back({"clock", "ok",
+                        fmt::format("monotonic, steps of {}, a reading takes {}", text(timer.resolution),
+                                    text(timer.reading))});
+  // Emulated compute sleeps to shortly before its deadline and spins the rest: it needs a sleep that comes
+  // back.
   const bool good = timer.worst_overshoot < 1e-3;
   table.rows.push_back({"sleep", good ? "ok" : "poor",
                         fmt::format("a sleep of 200 us ends {} late, one in twenty more than {}{}",
@@ -59,19 +64,23 @@ void add_libraries(Table& table) {
   std::vector<std::string> libraries;
   for (const char* prefix : {"libmpi.so.", "libmpich.so."})
     for (const std::string& file : libraries_found(prefix)) libraries.push_back(file);
-  table.rows.push_back({"MPI libraries", libraries.empty() ? "missing" : "ok", joined_or(libraries, "none found")});
+  table.rows.push_back(
+      {"MPI libraries", libraries.empty() ? "missing" : "ok", joined_or(libraries, "none found")});
   const std::vector<std::string> launchers =
       programs_found({"mpirun", "mpiexec", "mpirun.openmpi", "mpirun.mpich", "srun"});
-  table.rows.push_back({"launchers", launchers.empty() ? "missing" : "ok", joined_or(launchers, "none in PATH")});
+  table.rows.push_back(
+      {"launchers", launchers.empty() ? "missing" : "ok", joined_or(launchers, "none in PATH")});
   const std::string accelerators = accelerators_found();
-  table.rows.push_back({"accelerators", accelerators.empty() ? "none" : "ok",
-                        accelerators.empty() ? "no device files; compute is emulated, which needs none" : accelerators});
+  table.rows.push_back(
+      {"accelerators", accelerators.empty() ? "none" : "ok",
+       accelerators.empty() ? "no device files; compute is emulated, which needs none" : accelerators});
 }
 
 void add_page(Table& table) {
   try {
-    table.rows.push_back({"report page", "ok", fmt::format("inside the program, {}; needs no network, npm or server",
-                                                           to_text(Bytes{std::int64_t(web_page().size())}))});
+    table.rows.push_back({"report page", "ok",
+                          fmt::format("inside the program, {}; needs no network, npm or server",
+                                      to_text(Bytes{std::int64_t(web_page().size())}))});
   } catch (const Error& error) {
     table.rows.push_back({"report page", "missing", std::string(error.what()) + "; " + error.hint()});
   }
@@ -80,11 +89,13 @@ void add_page(Table& table) {
 int run(const Arguments& given) {
   const Provenance program = provenance_of_program();
   Table table{{"subject", "state", "detail"}, {}};
-  table.rows.push_back({"program", "ok", fmt::format("dlnetbench {}, {}", program.version, program.compiler)});
+  table.rows.push_back(
+      {"program", "ok", fmt::format("dlnetbench {}, {}", program.version, program.compiler)});
   add_data(table);
   table.rows.push_back({"cores", "ok", fmt::format("{} for this process", usable_cores())});
-  table.rows.push_back({"memory", "ok", fmt::format("{} available of {}", memory_text(available_memory()),
-                                                    memory_text(total_memory()))});
+  table.rows.push_back(
+      {"memory", "ok",
+       fmt::format("{} available of {}", memory_text(available_memory()), memory_text(total_memory()))});
   add_timer(table);
   add_libraries(table);
   for (const Backend* backend : backends::all()) {
@@ -104,8 +115,9 @@ int run(const Arguments& given) {
 extern constinit const Command doctor{
     .name = "doctor",
     .summary = "what this host can do, and what keeps it from the rest",
-    .examples = "doctor\n"
-                "doctor --format json",
+    .examples =
+        "doctor\n"
+        "doctor --format json",
     .arguments = arguments,
     .run = run,
 };

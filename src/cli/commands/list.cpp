@@ -13,7 +13,10 @@ std::vector<Argument> arguments() {
   for (const Listing& listing : listings()) names.emplace_back(listing.name);
   return {
       {.name = "what", .value = "WHAT", .help = "what to list", .choices = names},
-      {.name = "--format", .value = "FORMAT", .help = "how to print", .fallback = "text",
+      {.name = "--format",
+       .value = "FORMAT",
+       .help = "how to print",
+       .fallback = "text",
        .choices = {"text", "json", "markdown"}},
   };
 }
@@ -36,10 +39,11 @@ int run(const Arguments& given) {
 extern constinit const Command list{
     .name = "list",
     .summary = "models, machines, plans and everything else that has a name here",
-    .examples = "list\n"
-                "list models\n"
-                "list backends --format json\n"
-                "list metrics --format markdown",
+    .examples =
+        "list\n"
+        "list models\n"
+        "list backends --format json\n"
+        "list metrics --format markdown",
     .arguments = arguments,
     .run = run,
 };

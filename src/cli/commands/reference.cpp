@@ -10,7 +10,8 @@ namespace dlnb::commands {
 namespace {
 
 std::vector<Argument> arguments() {
-  return {{.name = "page", .value = "PAGE", .help = "the page of docs/reference/", .choices = reference_pages()}};
+  return {
+      {.name = "page", .value = "PAGE", .help = "the page of docs/reference/", .choices = reference_pages()}};
 }
 
 int run(const Arguments& given) {

@@ -16,9 +16,14 @@ namespace {
 
 std::vector<Argument> arguments() {
   return {
-      {.name = "results", .value = "FILE.json", .help = "results of `run` or `simulate`, as JSON",
+      {.name = "results",
+       .value = "FILE.json",
+       .help = "results of `run` or `simulate`, as JSON",
        .repeatable = true},
-      {.name = "--output", .short_name = "-o", .value = "FILE.html", .help = "the page to write; - is stdout",
+      {.name = "--output",
+       .short_name = "-o",
+       .value = "FILE.html",
+       .help = "the page to write; - is stdout",
        .fallback = "report.html"},
   };
 }
@@ -45,8 +50,9 @@ int run(const Arguments& given) {
 extern constinit const Command report{
     .name = "report",
     .summary = "one self-contained page over one or more results",
-    .examples = "report out.json -o report.html\n"
-                "report alone.json shared.json -o comparison.html",
+    .examples =
+        "report out.json -o report.html\n"
+        "report alone.json shared.json -o comparison.html",
     .arguments = arguments,
     .run = run,
 };

@@ -34,8 +34,9 @@ int run(const Arguments& given) {
   } else if (problems.empty()) {
     std::size_t operations = 0;
     for (const Program& program : schedule.programs) operations += program.operations.size();
-    print(fmt::format("sound: {} on {} ranks; {} role{}, {} operations\n", schedule.plan, schedule.grid.ranks(),
-                      schedule.programs.size(), schedule.programs.size() == 1 ? "" : "s", operations));
+    print(fmt::format("sound: {} on {} ranks; {} role{}, {} operations\n", schedule.plan,
+                      schedule.grid.ranks(), schedule.programs.size(),
+                      schedule.programs.size() == 1 ? "" : "s", operations));
   } else {
     for (const std::string& problem : problems) print(problem + "\n");
   }
@@ -47,8 +48,9 @@ int run(const Arguments& given) {
 extern constinit const Command schedule_check{
     .name = "schedule check",
     .summary = "whether it can run: matched messages, no deadlock, equal order in every group, no byte lost",
-    .examples = "schedule check --plan dp+pp+tp --model llama3-70b --ranks 1024\n"
-                "schedule check --plan dp+pp+ep --model mixtral-8x7b --ranks 64 --format json",
+    .examples =
+        "schedule check --plan dp+pp+tp --model llama3-70b --ranks 1024\n"
+        "schedule check --plan dp+pp+ep --model mixtral-8x7b --ranks 64 --format json",
     .arguments = arguments,
     .run = run,
 };

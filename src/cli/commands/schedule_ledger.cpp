@@ -32,8 +32,8 @@ Cell size(std::int64_t bytes, bool for_people) {
 }
 
 Table table_of(const Ledger& ledger, const std::vector<std::int64_t>& roles, bool for_people) {
-  Table table{{"role", "axis", "operation", "phase", "dtype", "group_size", "count", "bytes_each", "bytes_total",
-               "padding_bytes"},
+  Table table{{"role", "axis", "operation", "phase", "dtype", "group_size", "count", "bytes_each",
+               "bytes_total", "padding_bytes"},
               {}};
   for (const LedgerRow& row : ledger)
     if (std::ranges::find(roles, row.role) != roles.end())
@@ -64,9 +64,10 @@ int run(const Arguments& given) {
 extern constinit const Command schedule_ledger{
     .name = "schedule ledger",
     .summary = "bytes per role, axis and operation in one step",
-    .examples = "schedule ledger --plan dp --model vit-h --ranks 8\n"
-                "schedule ledger --plan dp+pp+tp --model llama3-70b --ranks 1024 --role middle\n"
-                "schedule ledger --plan fsdp --model minerva-7b --ranks 16 --format csv",
+    .examples =
+        "schedule ledger --plan dp --model vit-h --ranks 8\n"
+        "schedule ledger --plan dp+pp+tp --model llama3-70b --ranks 1024 --role middle\n"
+        "schedule ledger --plan fsdp --model minerva-7b --ranks 16 --format csv",
     .arguments = arguments,
     .run = run,
 };

@@ -33,9 +33,10 @@ int run(const Arguments& given) {
 extern constinit const Command schedule_print{
     .name = "schedule print",
     .summary = "every operation of every role, in the order in which it is issued",
-    .examples = "schedule print --plan fsdp --model llama3-8b --ranks 16\n"
-                "schedule print --plan dp+pp --model llama3-8b --ranks 16 --role first\n"
-                "schedule print --plan dp --model vit-h --ranks 2 --rank 1 --format csv",
+    .examples =
+        "schedule print --plan fsdp --model llama3-8b --ranks 16\n"
+        "schedule print --plan dp+pp --model llama3-8b --ranks 16 --role first\n"
+        "schedule print --plan dp --model vit-h --ranks 2 --rank 1 --format csv",
     .arguments = arguments,
     .run = run,
 };
