@@ -70,6 +70,13 @@ struct Float8 {
 };
 
 template <class Type>
+float decode_as(const std::byte* element) {
+  typename Type::Bits bits;
+  std::memcpy(&bits, element, sizeof bits);
+  return Type::decode(bits);
+}
+
+template <class Type>
 void add_as(const std::byte* term, std::byte* sum, std::int64_t elements) {
   using Bits = typename Type::Bits;
   for (std::int64_t i = 0; i < elements; ++i) {
@@ -113,9 +120,13 @@ void round_as(const float* sum, std::byte* out, std::int64_t elements) {
 }  // namespace
 
 float decode(DataType type, const std::byte* element) {
-  float value = 0;
-  accumulate(type, element, &value, 1);
-  return value;
+  switch (type) {
+    case DataType::float32: return decode_as<Float32>(element);
+    case DataType::float16: return decode_as<Float16>(element);
+    case DataType::bfloat16: return decode_as<BFloat16>(element);
+    case DataType::float8: return decode_as<Float8>(element);
+  }
+  return 0;
 }
 
 void encode(DataType type, float value, std::byte* element) { round_to(type, &value, element, 1); }

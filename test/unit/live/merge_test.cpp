@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor/live/merge.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string_view>
+
+#include <dlnb/error.hpp>
+
+#include "executor/live/backend.hpp"
+#include "executor/live/surroundings.hpp"
+
+namespace dlnb {
+namespace {
+
+RankTrace some_record(std::int64_t rank, std::int64_t start) {
+  RankTrace trace;
+  trace.rank = rank;
+  trace.iteration_begin = {start, start + 100};
+  trace.iteration_end = {start + 90, start + 200};
+  trace.intervals = {{start, start + 90, start + 95}, {start + 100, start + 200, start + 200}};
+  trace.compute_error = 0.005;
+  trace.compute_error_ns = 42;
+  return trace;
+}
+
+TEST(Merge, ARecordSurvivesTheWay) {
+  const RankTrace before = some_record(3, 1000);
+
+  const RankTrace after = unpack(pack(before));
+
+  EXPECT_EQ(after.rank, 3);
+  EXPECT_EQ(after.iteration_begin, before.iteration_begin);
+  EXPECT_EQ(after.iteration_end, before.iteration_end);
+  EXPECT_EQ(after.compute_error, before.compute_error);
+  EXPECT_EQ(after.compute_error_ns, 42);
+  ASSERT_EQ(after.intervals.size(), 2u);
+  EXPECT_EQ(after.intervals[0].completed, 1095);
+}
+
+TEST(Merge, TheEarliestIterationBeginsAtZero) {
+  std::vector<RankTrace> ranks{some_record(0, 1000), some_record(1, 970)};
+
+  shift_to_common_start(ranks);
+
+  EXPECT_EQ(ranks[1].iteration_begin[0], 0);
+  EXPECT_EQ(ranks[0].iteration_begin[0], 30);
+  EXPECT_EQ(ranks[0].intervals[0].completed, 125);
+}
+
+TEST(Merge, DriftBetweenTwoEstimatesIsLinear) {
+  // 100 ns behind at its time 0, 300 ns behind at its time 1000.
+  const Offset before{0, 100, 1}, after{1000, 300, 1};
+
+  EXPECT_EQ(on_first_clock(0, before, after), 100);
+  EXPECT_EQ(on_first_clock(500, before, after), 500 + 200);
+  EXPECT_EQ(on_first_clock(1000, before, after), 1000 + 300);
+}
+
+TEST(Merge, BadComputeMakesARunInvalid) {
+  Trace good, bad;
+  good.ranks = {some_record(0, 0), some_record(1, 0)};
+  bad.ranks = good.ranks;
+  bad.ranks[1].compute_error = 0.02;
+
+  judge_compute(good);
+  judge_compute(bad);
+
+  EXPECT_TRUE(good.valid);
+  EXPECT_FALSE(bad.valid);
+  ASSERT_EQ(bad.notes.size(), 1u);
+  EXPECT_TRUE(bad.notes[0].starts_with("INVALID")) << bad.notes[0];
+}
+
+/// The real clock, seen wrongly.
+class SkewedClock final : public Clock {
+ public:
+  explicit SkewedClock(std::int64_t behind) : behind_(behind) {}
+  std::int64_t now() override { return monotonic_clock().now() - behind_; }
+  void sleep(std::int64_t nanoseconds) override { monotonic_clock().sleep(nanoseconds); }
+
+ private:
+  const std::int64_t behind_;
+};
+
+TEST(Clocks, TheOffsetIsFoundWithinItsBound) {
+  entry_called(backends::all(), "threads", "test").open({.ranks = 3}, [](Transport& transport) {
+    const std::int64_t behind = transport.rank() * 1'000'000'000;
+    SkewedClock clock(behind);
+    const Control control(transport);
+
+    const Offset offset = estimate_offset(control, clock);
+
+    EXPECT_LE(std::abs(offset.ahead - behind), offset.bound) << "rank " << transport.rank();
+    EXPECT_LT(offset.bound, 500'000'000) << "rank " << transport.rank();
+  });
+}
+
+TEST(Surroundings, KnowTheLauncherByItsVariables) {
+  const auto none = surroundings([](const char*) -> const char* { return nullptr; });
+  const auto open = surroundings([](const char* name) -> const char* {
+    return std::string_view(name) == "OMPI_COMM_WORLD_RANK" ? "3" : std::string_view(name) == "PMIX_RANK" ? "3" : nullptr;
+  });
+  const auto hydra =
+      surroundings([](const char* name) -> const char* { return std::string_view(name) == "PMI_RANK" ? "1" : nullptr; });
+
+  EXPECT_FALSE(none.inside);
+  EXPECT_TRUE(open.inside);
+  EXPECT_EQ(open.library, "openmpi");
+  EXPECT_EQ(open.rank, 3);
+  EXPECT_EQ(hydra.library, "mpich");
+  EXPECT_EQ(hydra.rank, 1);
+}
+
+}  // namespace
+}  // namespace dlnb
