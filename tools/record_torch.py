@@ -207,7 +207,7 @@ class Recorder:
 
     def note(self, operation, sent, received, dtype, group, peer=""):
         ranks = dist.get_process_group_ranks(group or dist.group.WORLD)
-        self.rows.append([self.rank, len(self.rows), self.phase, operation, sent, received, TYPES[dtype],
+        self.rows.append([self.rank, len(self.rows), self.phase, operation, sent, received, TYPES.get(dtype, str(dtype)),
                           " ".join(map(str, ranks)), peer])
 
     def wrap(self, module, name, arguments):

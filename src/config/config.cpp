@@ -74,9 +74,7 @@ class Layers {
 };
 
 PlanSpec settle_plan(const Layers& layers, const Request& request) {
-  PlanSpec plan = make_plan(layers.plan());
-  if (request.flavour == AskedFlavour::paper) plan.flavour = Flavour::paper;
-  if (request.flavour == AskedFlavour::pytorch) plan.flavour = Flavour::pytorch;
+  PlanSpec plan = make_plan(layers.plan(), request.flavour);
   plan.literal = request.literal;
   if (plan.literal && plan.flavour != Flavour::paper)
     throw UserError(where_of(*layers.tree().find("literal"), "literal"),

@@ -23,14 +23,17 @@ struct PlanFile {
   std::string source;
   Flavour flavour = Flavour::paper;
   Value passes;
+  Value paper;    // laid over `passes` in that flavour
+  Value pytorch;
 };
 
 struct Passes {
-  std::string_view name = "plan";
+  std::string_view name;
+  Value PlanFile::*member;
 
   void read(const Value& value, std::string_view key, PlanFile& file) const {
     value.table(key);
-    file.passes = value;
+    file.*member = value;
   }
 };
 
@@ -38,7 +41,7 @@ constexpr auto plan_file = options(
     option("summary", &PlanFile::summary, "one line"), option("source", &PlanFile::source, "citation"),
     choice("flavour", &PlanFile::flavour, "whose program",
            std::array<Word<Flavour>, 2>{{{"paper", Flavour::paper}, {"pytorch", Flavour::pytorch}}}),
-    Passes{});
+    Passes{"plan", &PlanFile::passes}, Passes{"paper", &PlanFile::paper}, Passes{"pytorch", &PlanFile::pytorch});
 
 std::filesystem::path find_plan(const std::string& name_or_file, const std::string& where) {
   try {
@@ -114,6 +117,10 @@ std::string text_of(const std::vector<PassSpec>& passes) {
   return text;
 }
 
+Flavour flavour_of(AskedFlavour asked) {
+  return asked == AskedFlavour::paper ? Flavour::paper : Flavour::pytorch;
+}
+
 }  // namespace
 
 Value default_plan_table() { return plan_table(Value(std::string(default_plan), "")); }
@@ -154,7 +161,7 @@ void merge_plan(Value& below, const Value& above) {
   below = Value(std::move(merged), below.where());
 }
 
-PlanSpec make_plan(const Value& table) {
+PlanSpec make_plan(const Value& table, AskedFlavour asked) {
   PlanSpec plan;
   const Value* name = table.find("name");
   Value passes(Value::Table{}, table.where());
@@ -163,10 +170,12 @@ PlanSpec make_plan(const Value& table) {
     plan.name = default_plan;
     if (name) read_value(*name, "plan.name", plan.name);
     const PlanFile file = read_plan_file(plan.name, name ? where_of(*name, "plan") : "plan");
-    plan.flavour = file.flavour;
+    plan.flavour = asked == AskedFlavour::automatic ? file.flavour : flavour_of(asked);
     passes = file.passes;
+    const Value& own = plan.flavour == Flavour::paper ? file.paper : file.pytorch;
+    if (!own.empty()) merge_plan(passes, own);
   } else {
-    plan.flavour = Flavour::pytorch;
+    plan.flavour = asked == AskedFlavour::automatic ? Flavour::pytorch : flavour_of(asked);
   }
   if (!table.empty()) {
     Value::Table changes;

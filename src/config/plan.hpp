@@ -4,6 +4,8 @@
 #include <dlnb/document.hpp>
 #include <dlnb/spec.hpp>
 
+#include "config/request.hpp"
+
 namespace dlnb {
 
 /// A layer's `plan` as a table: a name becomes { name = "…" }, a composition its passes behind an empty name.
@@ -16,7 +18,8 @@ void merge_plan(Value& below, const Value& above);
 Value default_plan_table();
 
 /// The passes of a merged plan table, those of the named plan first; an empty table is the default plan.
-/// `flavour` is the plan's own.
-PlanSpec make_plan(const Value& table);
+/// `flavour`: the asked one, else the plan's own. Options that a plan file gives for one flavour only ([paper],
+/// [pytorch]) lie over its [plan] in that flavour.
+PlanSpec make_plan(const Value& table, AskedFlavour flavour);
 
 }  // namespace dlnb

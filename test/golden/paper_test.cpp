@@ -5,7 +5,7 @@
 
 #include <algorithm>
 
-#include "core/data.hpp"
+#include "config/config.hpp"
 #include "machine/machine.hpp"
 #include "model/model.hpp"
 #include "schedule/schedule.hpp"
@@ -16,10 +16,7 @@ namespace {
 using Lines = std::vector<std::string>;
 
 PlanSpec named_plan(const std::string& name) {
-  PlanSpec plan{.name = name, .flavour = Flavour::paper};
-  const Value file = read_document(find_data("plans", name, "--plan"));
-  for (const auto& [pass, options] : file.find("plan")->table()) plan.passes.push_back({pass, options});
-  return plan;
+  return read_spec({}, make_overrides({{"plan", name, "--plan"}})).plan;
 }
 
 Schedule schedule_of(PlanSpec plan, const std::string& model, std::int64_t ranks) {
