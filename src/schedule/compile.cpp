@@ -137,6 +137,16 @@ void count_held(Draft& draft) {
   }
 }
 
+// The update of what a rank holds, in front of whatever gathers updated parameters.
+void add_optimizer(const Step& step, Role& role) {
+  Node node;
+  node.operation.kind = OperationKind::compute;
+  node.operation.phase = Phase::optimise;
+  node.operation.cost = step.optimizer * (double(role.held) / double(std::max<std::int64_t>(step.parameters, 1)));
+  const auto regather = std::ranges::find(role.nodes, Phase::optimise, [](const Node& n) { return n.operation.phase; });
+  role.nodes.insert(regather, node);
+}
+
 }  // namespace
 
 std::int64_t microbatches_of(const PlanSpec& plan) {
@@ -179,7 +189,9 @@ Schedule compile(const Step& step, const PlanSpec& plan, std::int64_t ranks) {
   for (const Turn& turn : turns)
     if (turn.pass->brings_samples(plan.flavour)) schedule.global_batch *= turn.use.degree;
   schedule.sequence = step.sequence;
-  schedule.notes = draft.notes;
+  schedule.notes = step.notes;
+  schedule.notes.insert(schedule.notes.end(), draft.notes.begin(), draft.notes.end());
+  for (Role& role : draft.roles) add_optimizer(step, role);
   for (const Role& role : draft.roles) schedule.programs.push_back({role.role, finish(role.nodes), role.held});
 
   const std::vector<std::string> problems = check(schedule);

@@ -219,6 +219,7 @@ void around(Draft& draft, const PassUse& use) {
     } else {
       reduce_ready_buckets(draft, role, reducer, p);
     }
+    if (p.zero > 0) role.held = padded_part(role.held, draft.grid.size(reducer.axes(0)));
   }
 }
 
