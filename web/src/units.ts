@@ -28,10 +28,13 @@ const prefixes: [number, string][] = [
   [1e-9, 'n'],
 ];
 
-/// The prefix that suits values up to `largest`. Seconds only shrink, bytes only grow.
+const growing = new Set(['B', 'B/s', 'bytes', 'bytes/s', 'FLOP', 'FLOP/s', 'bit/s', 'W', 'J', 'Hz']);
+
+/// The prefix that suits values up to `largest`. Seconds only shrink; bytes, FLOP and the like only grow; other
+/// units, such as samples/s, stand as they are.
 export function scaleFor(largest: number, unit: string): Scale {
   const size = Math.abs(largest);
-  const grows = unit === 'B' || unit === 'B/s' || unit === 'bytes' || unit === 'bytes/s';
+  const grows = growing.has(unit);
   if (!grows && unit !== 's') return { factor: 1, unit };
   const base = unit.replace('bytes', 'B');
   if (size === 0 || !Number.isFinite(size)) return { factor: 1, unit: base };

@@ -17,6 +17,7 @@ test('seconds shrink, bytes grow, other units stand as they are', () => {
   expect(seconds(125)).toBe('125 s');
   expect(bytes(25296180)).toBe('25.3 MB');
   expect(rate(12.5e9)).toBe('12.5 GB/s');
+  expect(quantity(240.25e12, 'FLOP/s')).toBe('240.3 TFLOP/s');
   expect(quantity(1636.2, 'samples/s')).toBe('1636 samples/s');
   expect(percent(7 / 23)).toBe('30.4 %');
   expect(quantity(null, 's')).toBe('–');

@@ -15,7 +15,7 @@ interface Bar {
   fraction: Metric | undefined;
 }
 
-const largestFraction = 'communication fraction, largest over ranks';
+const fractionName = 'communication fraction';
 const parts = ['transfer', 'straggler_wait', 'pipeline_bubble'] as const;
 const rowHeight = 26; // px
 
@@ -53,7 +53,7 @@ function tooltip(bar: Bar): HTMLElement {
 
 function option(rows: Row[], most: number, { theme, compact }: View): EChartsCoreOption {
   const size = compact ? 11 : 12;
-  const legend = [...parts.map((part) => words(part)), largestFraction];
+  const legend = [...parts.map((part) => words(part)), fractionName];
   return {
     aria: { enabled: true, decal: { show: false } },
     grid: { left: 8, right: 56, top: compact ? 56 : 34, bottom: 32, containLabel: true },
@@ -109,7 +109,7 @@ function option(rows: Row[], most: number, { theme, compact }: View): EChartsCor
       })),
       {
         type: 'scatter',
-        name: largestFraction,
+        name: fractionName,
         symbol: 'diamond',
         symbolSize: 11,
         emphasis: { disabled: true },
@@ -227,9 +227,9 @@ const figure: Figure = {
   title: 'Time spent in communication',
   answers: 'paper, Fig. 2',
   caption:
-    'Bars: the slowest rank’s iteration, mean over iterations. Transfer: data was moving and compute stood still. ' +
+    'Of the rank with the largest share, as the paper counts. Transfer: data was moving and compute stood still. ' +
     'Straggler wait: from a rank’s own arrival to the last arrival of its group. Pipeline bubble: a receive waited ' +
-    'for a sender that had not sent yet. Diamond: the paper’s communication fraction, which takes the largest over ranks.',
+    'for a sender that had not sent yet. Diamond: the communication fraction, mean over iterations.',
   draw,
 };
 export default figure;

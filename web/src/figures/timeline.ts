@@ -32,7 +32,17 @@ interface Coordinates {
   size(value: number[]): [number, number];
 }
 
-function rowElements(rank: TimelineRank, scale: Scale, view: View, area: DrawingArea, api: Coordinates) {
+// Where events are narrower than this many pixels, their shares are drawn; with many ranks speed matters more.
+const columnFor = (ranks: number): number => (ranks > 16 ? 2 : 1);
+
+function rowElements(
+  rank: TimelineRank,
+  column: number,
+  scale: Scale,
+  view: View,
+  area: DrawingArea,
+  api: Coordinates,
+) {
   const { x: left, width } = area.coordSys;
   const origin = api.coord([0, area.dataIndex]);
   const perSecond = api.size([1, 0])[0] * scale.factor;
@@ -40,15 +50,15 @@ function rowElements(rank: TimelineRank, scale: Scale, view: View, area: Drawing
   const top = origin[1] - rowHeight / 2 + 1;
   const height = Math.max(1, rowHeight - 2);
   const from = (left - origin[0]) / perSecond;
-  const drawn = marks(rank.events, from, from + width / perSecond, width);
+  const drawn = marks(rank.events, from, from + width / perSecond, width / column);
   return {
     type: 'group',
     children: classes.flatMap((name) => {
       const found = drawn.get(name);
       if (!found) return [];
       const rectangles = found.map((mark) => ({
-        x: left + mark.x,
-        width: mark.width,
+        x: left + mark.x * column,
+        width: mark.width * column,
         y: top + mark.y * height,
         height: mark.height * height,
       }));
@@ -157,7 +167,7 @@ class TimelinePanel implements Panel {
           silent: true,
           clip: true,
           renderItem: (area: DrawingArea, api: Coordinates) =>
-            rowElements(this.ranks[area.dataIndex]!, this.scale, view, area, api),
+            rowElements(this.ranks[area.dataIndex]!, columnFor(this.ranks.length), this.scale, view, area, api),
           encode: { x: [0, 1], y: 2 },
           data: this.ranks.map((_, row) => [0, this.duration * this.scale.factor, row]),
         },
@@ -310,7 +320,7 @@ class TimelinePanel implements Panel {
   private help(): string {
     return (
       'Point at an event, or use the arrow keys on the focused chart; + and − or Ctrl and the wheel zoom. ' +
-      'Where events are narrower than a pixel, a column shows their shares of the time as height.'
+      'Where events are too narrow to draw, a column shows their shares of the time as height.'
     );
   }
 
