@@ -29,6 +29,7 @@ struct Flow {
 struct Traffic {
   std::vector<Flow> flows;
   int steps = 0;
+  std::vector<int> critical;  ///< the flows that follow each other on the longest way; empty: any, on average
 };
 
 /// An algorithm for collectives. One file each in src/schedule/collectives/.

@@ -59,7 +59,9 @@ class Engine {
   void start_collective(std::int32_t activity, double now);
   void start_message(std::int32_t activity, double now);
   void start(std::int32_t activity, Path& path, double bytes, double now);
-  Path& path_of(std::int32_t activity, OperationKind kind);
+  /// The fastest path for an operation of this kind and size.
+  Path& path_of(std::int32_t activity, OperationKind kind, double bytes);
+  void find_paths(std::int32_t activity, OperationKind kind);
 
   void happen(const Event& event);
   void complete(std::int32_t activity, double now);

@@ -18,6 +18,9 @@ struct Path {
   double alone = 0;                    ///< bytes/s of the reference flow with every link to itself; infinite: no links
   double share = 0;                    ///< bytes of the reference (largest) flow per byte of the operation
   double latency = 0;                  ///< seconds before data flows
+
+  /// Seconds an operation of `bytes` takes with every link to itself.
+  double time(double bytes) const { return latency + (bytes > 0 ? bytes * share / alone : 0); }
 };
 
 /// What flows now and how fast. Rates are those of the network's solver, but only activities that are connected to a

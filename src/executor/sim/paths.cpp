@@ -2,9 +2,10 @@
 // A collective as one activity. Its rate is that of its largest flow (the reference flow) in bytes/s; the others
 // move in proportion.
 //   weight of a link = Σ over flows crossing it of bytes / bytes of the reference flow
-//   latency          = start + steps · (step + mean over flows of Σ link latencies)
-// The mean, not the largest: a step waits for its predecessor's step only, so what adds up along the dependencies is
-// the way around the ring (max-plus cycle mean: F. Baccelli et al., "Synchronization and Linearity", 1992, ch. 3).
+//   latency          = start + Σ over the steps of the longest way of (step + Σ link latencies)
+// An algorithm may say which flows that way leads over (trees). Otherwise every step costs the mean over all flows, not
+// the largest: a step waits for its predecessor's step only, so what adds up along the dependencies of a ring is the way
+// around it (max-plus cycle mean: F. Baccelli et al., "Synchronization and Linearity", 1992, ch. 3).
 #include "executor/sim/paths.hpp"
 
 #include <algorithm>
@@ -17,6 +18,7 @@ std::vector<const Collective*> candidates(OperationKind kind, bool one_node) {
   auto called = [](std::string_view name) { return &entry_called(collectives::all(), name, "collective"); };
   if (kind == OperationKind::all_to_all) return {called("direct")};
   if (one_node) return {called("ring"), called("mesh_rings")};
+  if (called("tree")->handles(kind)) return {called("ring"), called("tree")};
   return {called("ring")};
 }
 
@@ -24,15 +26,18 @@ Path Paths::merge(const Traffic& traffic, std::span<const Member> members, Secon
   Path path;
   double largest = 0, latencies = 0;
   uses_.clear();
+  latency_.clear();
   for (std::size_t f = 0; f < traffic.flows.size(); ++f) {
     const Flow& flow = traffic.flows[f];
     largest = std::max(largest, flow.bytes);
     route_.clear();
     machine_.route(members[std::size_t(flow.from)].device, members[std::size_t(flow.to)].device, f, route_);
+    latency_.push_back(0);
     for (const LinkIndex link : route_) {
-      latencies += machine_.link(link).latency.value;
+      latency_.back() += machine_.link(link).latency.value;
       if (flow.bytes > 0) uses_.push_back({link, flow.bytes});
     }
+    latencies += latency_.back();
   }
   std::sort(uses_.begin(), uses_.end(), [](const Use& a, const Use& b) {
     return a.link != b.link ? a.link < b.link : a.weight < b.weight;
@@ -45,12 +50,14 @@ Path Paths::merge(const Traffic& traffic, std::span<const Member> members, Secon
   path.position.resize(path.uses.size());
   path.share = largest;
   path.alone = flows_.alone(path);
-  const double mean = traffic.flows.empty() ? 0 : latencies / double(traffic.flows.size());
-  path.latency = traffic.steps * (step.value + mean);
+  path.latency = traffic.steps * step.value;
+  for (const int flow : traffic.critical) path.latency += latency_[std::size_t(flow)];
+  if (traffic.critical.empty() && !traffic.flows.empty())
+    path.latency += traffic.steps * latencies / double(traffic.flows.size());
   return path;
 }
 
-Path Paths::collective(OperationKind kind, std::span<const std::int32_t> ranks) {
+std::vector<Path> Paths::collective(OperationKind kind, std::span<const std::int32_t> ranks) {
   std::vector<Member> members;
   members.reserve(ranks.size());
   bool one_node = true;
@@ -59,18 +66,13 @@ Path Paths::collective(OperationKind kind, std::span<const std::int32_t> ranks) 
     members.push_back({device, machine_.node_of(device), machine_.nics_per_node > 0 ? machine_.nic_of(device) : 0});
     one_node = one_node && members.back().node == members.front().node;
   }
-  Path best;
-  bool found = false;
+  std::vector<Path> paths;
   for (const Collective* algorithm : candidates(kind, one_node)) {
     DLNB_REQUIRE(algorithm->handles(kind), "a chosen algorithm handles the collective");
-    Path path = merge(algorithm->traffic(kind, members, 1), members, machine_.software.step);
-    // Bytes of the operation per second; the first candidate where they are equal.
-    if (found && path.alone * best.share <= best.alone * path.share * (1 + 1e-9)) continue;
-    best = std::move(path);
-    found = true;
+    paths.push_back(merge(algorithm->traffic(kind, members, 1), members, machine_.software.step));
+    paths.back().latency += machine_.software.collective_start.value;
   }
-  best.latency += machine_.software.collective_start.value;
-  return best;
+  return paths;
 }
 
 Path Paths::message(std::int32_t from, std::int32_t to) {

@@ -17,7 +17,8 @@ namespace dlnb::sim {
 /// Source: Open MPI 4.1, default of btl_tcp_eager_limit (64 KiB).
 inline constexpr double eager_limit = 64 * 1024;
 
-/// The algorithms worth trying for a collective, best guess first.
+/// The algorithms a collective is done by: the one with the shortest time for its size on an idle machine, the first
+/// of equals.
 std::vector<const Collective*> candidates(OperationKind kind, bool one_node);
 
 /// Turns groups and pairs of ranks into paths on the machine. Traffic is proportional to the bytes, so a path serves
@@ -27,8 +28,8 @@ class Paths {
   Paths(const Machine& machine, const Placement& placement, const Flows& flows)
       : machine_(machine), placement_(placement), flows_(flows) {}
 
-  /// The candidate with the highest bandwidth on an idle machine.
-  Path collective(OperationKind kind, std::span<const std::int32_t> ranks);
+  /// One for each candidate.
+  std::vector<Path> collective(OperationKind kind, std::span<const std::int32_t> ranks);
   Path message(std::int32_t from, std::int32_t to);
 
  private:
@@ -38,6 +39,7 @@ class Paths {
   const Placement& placement_;
   const Flows& flows_;
   std::vector<LinkIndex> route_;
+  std::vector<double> latency_;  ///< of each flow
   std::vector<Use> uses_;
 };
 

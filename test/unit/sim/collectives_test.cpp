@@ -107,6 +107,53 @@ TEST(Direct, SendsOnePartToEachOther) {
   EXPECT_EQ(traffic.steps, 7);
 }
 
+TEST(Tree, LeadsFromTheDeepestMemberToTheRootAndBackInLogarithmicSteps) {
+  int depth = 0;  // floor(log2(N-1)) + 1
+  for (int nodes = 2; nodes <= 70; ++nodes) {
+    if (((nodes - 1) & (nodes - 2)) == 0) ++depth;
+
+    const Traffic traffic = algorithm("tree").traffic(OperationKind::all_reduce, members(nodes, 4), size);
+
+    ASSERT_EQ(traffic.critical.size(), std::size_t(2 * (depth + 4 - 1))) << nodes;
+    EXPECT_EQ(traffic.steps, int(traffic.critical.size()));
+    for (std::size_t i = 1; i < traffic.critical.size(); ++i)
+      EXPECT_EQ(traffic.flows[std::size_t(traffic.critical[i])].from,
+                traffic.flows[std::size_t(traffic.critical[i - 1])].to);
+  }
+}
+
+TEST(Tree, SpansTheGroupTwicePerRail) {
+  for (const int nodes : {2, 3, 8, 13}) {
+    const auto group = members(nodes, 2);
+    const Traffic traffic = algorithm("tree").traffic(OperationKind::all_reduce, group, size);
+
+    // n-1 edges, up and down, in two trees on each of two rails, with S/4 each.
+    ASSERT_EQ(traffic.flows.size(), (group.size() - 1) * 2 * 2 * 2);
+    const std::size_t one_tree = traffic.flows.size() / 4;
+    for (std::size_t tree = 0; tree < 4; ++tree) {
+      std::set<int> children;
+      for (std::size_t f = tree * one_tree; f < (tree + 1) * one_tree; f += 2) {
+        EXPECT_TRUE(children.insert(traffic.flows[f].from).second);  // one parent each
+        EXPECT_DOUBLE_EQ(traffic.flows[f].bytes, size / 4);
+        EXPECT_EQ(traffic.flows[f].from, traffic.flows[f + 1].to);
+        EXPECT_EQ(traffic.flows[f].to, traffic.flows[f + 1].from);
+      }
+      EXPECT_EQ(children.size(), group.size() - 1);
+    }
+  }
+}
+
+TEST(Tree, LetsNoNicSendMoreThanTheVectorTwice) {
+  for (const int nodes : {2, 3, 8, 13, 64}) {
+    const auto group = members(nodes, 1);
+    const Traffic traffic = algorithm("tree").traffic(OperationKind::all_reduce, group, size);
+
+    std::map<int, double> sent;
+    for (const Flow& flow : traffic.flows) sent[flow.from] += flow.bytes;
+    for (const auto& [member, bytes] : sent) EXPECT_LE(bytes, 2 * size * (1 + 1e-12)) << nodes << " nodes, " << member;
+  }
+}
+
 TEST(EveryCollective, HandlesSomethingAndIsProportionalToTheBytes) {
   for (const Collective* collective : collectives::all())
     for (int k = 0; k <= int(OperationKind::remote_call); ++k) {

@@ -49,10 +49,23 @@ TEST(Collectives, PayForSoftwareOncePerCollectiveAndPerStep) {
 TEST(Collectives, UseTheNicsOfANodeAtOnce) {
   const Machine machine = cluster(2, 2, 1e12, 10 * MBps);
 
-  const Trace trace = run(same({{"data", 4}}, {all_reduce(1, 20 * MB)}), machine);
+  const Trace trace = run(same({{"data", 4}}, {collective(OperationKind::all_gather, 1, 20 * MB)}), machine);
 
-  // 2·3/4 of 20 MB, half of it over each of two NICs with 10 MB/s.
-  EXPECT_NEAR(at(operation(trace, 3, 0).end), 2.0 * 3 / 4 * 20 / 2 / 10, 1e-4);
+  // 3/4 of 20 MB, half of it over each of two NICs with 10 MB/s.
+  EXPECT_NEAR(at(operation(trace, 3, 0).end), 3.0 / 4 * 20 / 2 / 10, 1e-4);
+}
+
+TEST(Collectives, ReduceInTreesWhereThatIsFaster) {
+  const double alpha = 0.01;  // of a path between nodes
+  const Machine machine = cluster(8, 1, 1e12, 10 * MBps, alpha / 2);
+  const auto seconds = [&](std::int64_t bytes) {
+    return at(operation(run(same({{"data", 8}}, {all_reduce(1, bytes)}), machine), 0, 0).end);
+  };
+
+  // Small: depth 3 of a tree of 8, up and down, against 2·7 steps around the ring. Large: 2·7/8 of the vector per NIC
+  // in the ring, twice the vector in the trees.
+  EXPECT_NEAR(seconds(0), 2 * 3 * alpha, nanosecond);
+  EXPECT_NEAR(seconds(20 * MB), 2 * 7 * alpha + 2.0 * 7 / 8 * 20 / 10, nanosecond);
 }
 
 TEST(Collectives, UseAllCablesOfAFullMesh) {

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+// A group seen as nodes with rails: rail r is the r-th NIC that members of a node use, and each rail carries an equal
+// part of a collective ("channels"). All nodes of a group have as many rails as the one with the fewest NICs.
+// Source: NVIDIA, NCCL 2.x, src/graph (channel search).
+#pragma once
+
+#include <algorithm>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include <dlnb/collective.hpp>
+
+namespace dlnb::collectives {
+
+/// The members of one node by NIC, and where a new NIC begins among them.
+struct NodeMembers {
+  int node = 0;
+  std::vector<int> members;
+  std::vector<std::size_t> nic_starts;
+};
+
+inline std::vector<NodeMembers> by_node(std::span<const Member> members) {
+  // Nodes in the order of their first member, members of a node by NIC.
+  std::vector<int> order(members.size());
+  std::vector<std::pair<int, int>> first;  // node, its place
+  for (std::size_t i = 0; i < members.size(); ++i) order[i] = int(i), first.emplace_back(members[i].node, int(i));
+  std::sort(first.begin(), first.end());
+  first.erase(std::unique(first.begin(), first.end(), [](auto& a, auto& b) { return a.first == b.first; }),
+              first.end());
+  auto place = [&](int member) {
+    const int node = members[std::size_t(member)].node;
+    return std::lower_bound(first.begin(), first.end(), std::pair{node, -1})->second;
+  };
+  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
+    const int pa = place(a), pb = place(b);
+    return pa != pb ? pa < pb : members[std::size_t(a)].nic < members[std::size_t(b)].nic;
+  });
+
+  std::vector<NodeMembers> nodes;
+  for (const int i : order) {
+    const Member& member = members[std::size_t(i)];
+    if (nodes.empty() || nodes.back().node != member.node) nodes.push_back({member.node, {}, {}});
+    NodeMembers& here = nodes.back();
+    if (here.members.empty() || members[std::size_t(here.members.back())].nic != member.nic)
+      here.nic_starts.push_back(here.members.size());
+    here.members.push_back(i);
+  }
+  return nodes;
+}
+
+/// How many rails the nodes have; one where there is only one node, whose members need no NIC.
+inline std::size_t rails_of(const std::vector<NodeMembers>& nodes) {
+  if (nodes.size() < 2) return 1;
+  std::size_t rails = nodes.front().nic_starts.size();
+  for (const NodeMembers& node : nodes) rails = std::min(rails, node.nic_starts.size());
+  return rails;
+}
+
+/// The members of a node, those on the rail's NIC first.
+inline std::vector<int> walk_from(const NodeMembers& node, std::size_t rail) {
+  std::vector<int> walk = node.members;
+  std::rotate(walk.begin(), walk.begin() + std::ptrdiff_t(node.nic_starts[rail]), walk.end());
+  return walk;
+}
+
+}  // namespace dlnb::collectives
