@@ -138,7 +138,6 @@ class Dragonfly final : public Wiring {
     const int near_a = first_cable(group_a, group_b, a), near_b = first_cable(group_b, group_a, b);
     const int count_a = cables_from(near_a), count_b = cables_from(near_b);
     if (count_a == 0 && count_b == 0) return pick.below(global_links_);
-    if (near_a == near_b) return near_a + pick.below(count_a) * switches_;  // these sit on both
     const int near = pick.below(count_a + count_b);
     return near < count_a ? near_a + near * switches_ : near_b + (near - count_a) * switches_;
   }
@@ -160,11 +159,11 @@ void check_ports(const Value& table, const Parameters& shape) {
   const std::int64_t global =
       (std::int64_t{shape.groups - 1} * shape.global_links + shape.switches - 1) / shape.switches;
   if (shape.local_ports > 0 && local > shape.local_ports)
-    throw UserError(located(*table.find("local_ports"), "dragonfly.local_ports"), 
+    throw UserError(located(*table.find("local_ports"), "dragonfly.local_ports"),
                     fmt::format("{} other switches × {} links need {} ports, a switch has {}",
                                 shape.switches - 1, shape.local_links, local, shape.local_ports));
   if (shape.global_ports > 0 && global > shape.global_ports)
-    throw UserError(located(*table.find("global_ports"), "dragonfly.global_ports"), 
+    throw UserError(located(*table.find("global_ports"), "dragonfly.global_ports"),
                     fmt::format("{} other groups × {} links over {} switches need {} ports, "
                                 "a switch has {}",
                                 shape.groups - 1, shape.global_links, shape.switches, global, shape.global_ports));

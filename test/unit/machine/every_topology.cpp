@@ -117,7 +117,7 @@ TEST_P(EveryTopology, UsesEveryLinkForSomething) {
 
   for (int from = 0; from < fabric->endpoints(); ++from)
     for (int to = 0; to < fabric->endpoints(); ++to)
-      for (std::uint64_t flow = 0; flow < 400; ++flow)
+      for (std::uint64_t flow = 0; flow < 100; ++flow)
         for (const LinkIndex link : route(*fabric, from, to, flow)) used.insert(link);
 
   const std::size_t useful = fabric->endpoints() > 1 ? fabric->links().size() : 0;
@@ -159,7 +159,7 @@ TEST(Topologies, AreMinimalInAnyShape) {
   const auto one_of = [&](int low, int high) { return low + int(random() % std::uint32_t(high - low + 1)); };
   const std::string rates =
       "endpoint_capacity = '1 GB/s'\nglobal_capacity = '1 GB/s'\nglobal_links = {}\ngroups = {}\nports = {}\n";
-  for (int shape = 0; shape < 60; ++shape) {
+  for (int shape = 0; shape < 40; ++shape) {
     const bool plus = shape % 2 == 1;
     const int groups = one_of(1, 6), switches = one_of(1, 5), ports = one_of(1, 3), cables = one_of(1, 12);
     const std::string table =
