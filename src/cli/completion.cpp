@@ -39,10 +39,8 @@ std::vector<std::string> words_behind(std::string_view group) {
   std::set<std::string> words;
   for (const Command* command : visible()) {
     const std::string_view name = command->name;
-    if (group.empty())
-      words.emplace(name.substr(0, name.find(' ')));
-    else if (name.starts_with(std::string(group) + " "))
-      words.emplace(name.substr(group.size() + 1));
+    if (group.empty()) words.emplace(name.substr(0, name.find(' ')));
+    else if (name.starts_with(std::string(group) + " ")) words.emplace(name.substr(group.size() + 1));
   }
   return {words.begin(), words.end()};
 }
@@ -56,8 +54,7 @@ std::string pattern(const Argument& argument) {
 std::vector<std::string> words_of(const Command& command) {
   std::vector<std::string> words;
   for (const Argument& argument : arguments_of(command))
-    if (argument.is_option())
-      words.push_back(argument.name);
+    if (argument.is_option()) words.push_back(argument.name);
     else
       for (const std::string& value : values_of(argument)) words.push_back(value);
   return words;
@@ -176,10 +173,8 @@ std::string fish() {
         out += " -l " + argument.name.substr(2);
         if (!argument.short_name.empty()) out += " -s " + argument.short_name.substr(1);
       }
-      if (argument.takes_file())
-        out += argument.is_option() ? " -r -F" : " -F";
-      else if (argument.is_option() && !argument.is_flag())
-        out += " -x";
+      if (argument.takes_file()) out += argument.is_option() ? " -r -F" : " -F";
+      else if (argument.is_option() && !argument.is_flag()) out += " -x";
       if (const auto values = values_of(argument); !values.empty())
         out += " -a " + fish_quoted(fmt::format("{}", fmt::join(values, " ")));
       out += " -d " + fish_quoted(argument.help) + "\n";

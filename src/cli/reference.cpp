@@ -28,10 +28,8 @@ std::string usage(const Command& command) {
   std::string text = fmt::format("dlnetbench {}", command.name);
   bool options = false;
   for (const Argument& argument : command.arguments()) {
-    if (argument.is_option())
-      options = true;
-    else
-      text += fmt::format(" {}{}", argument.value, argument.repeatable ? " …" : "");
+    if (argument.is_option()) options = true;
+    else text += fmt::format(" {}{}", argument.value, argument.repeatable ? " …" : "");
   }
   return text + (options ? " [options]" : "");
 }
@@ -143,8 +141,7 @@ std::string lists_page() {
   page += "`dlnetbench list <what>` prints these tables, also as JSON.\n";
   for (const Listing& listing : listings()) {
     Table table{{"name", "summary"}, {}};
-    if (!listing.of_this_host)
-      table = listing.table();
+    if (!listing.of_this_host) table = listing.table();
     else
       for (const Backend* backend : backends::all()) table.rows.push_back({backend->name, backend->summary});
     page += fmt::format("\n## {}\n\n{}\n\n{}", listing.name, listing.summary, to_markdown(table));

@@ -62,10 +62,8 @@ std::vector<std::string> words_of(const std::string& type) {
   std::vector<std::string> words;
   std::string word;
   for (const char c : type.substr(lead.size()) + " ") {
-    if (c != ' ' && c != ',')
-      word += c;
-    else if (!word.empty())
-      words.push_back(std::move(word)), word.clear();
+    if (c != ' ' && c != ',') word += c;
+    else if (!word.empty()) words.push_back(std::move(word)), word.clear();
   }
   return words;
 }
@@ -111,10 +109,8 @@ Needs needs_of(const PlanSpec& plan) {
     const Pass& pass = entry_called(passes::all(), spec.pass, "--plan");
     const Value* degree = spec.options.is_table() ? spec.options.find(pass.degree_name) : &spec.options;
     std::int64_t ranks = 1;
-    if (degree && degree->is_string())
-      needs.rest = true;
-    else if (degree && degree->is_number())
-      read_value(*degree, pass.degree_name, ranks);
+    if (degree && degree->is_string()) needs.rest = true;
+    else if (degree && degree->is_number()) read_value(*degree, pass.degree_name, ranks);
     needs.ranks *= std::clamp<std::int64_t>(ranks, 1, 1 << 20);
     if (needs.ranks > 1 << 20) break;
   }

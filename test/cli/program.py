@@ -34,7 +34,7 @@ class ProgramTest(unittest.TestCase):
         done = run(*words, **options)
         said = f"dlnetbench {' '.join(map(str, words))}\nstdout: {done.stdout}\nstderr: {done.stderr}"
         self.assertEqual(done.returncode, code, said)
-        self.assertTrue(done.stderr.startswith("error: "), said)
+        self.assertRegex(done.stderr, r"(?m)^error: ", said)
         for mention in mentions:
             self.assertIn(mention, done.stderr, said)
         self.assertNotIn("terminate called", done.stderr, said)

@@ -274,6 +274,14 @@ class Doctor(ProgramTest):
         self.assertEqual(rows["backend threads"]["state"], "ok")
         self.assertIn("cores", self.succeed("doctor").stdout)
 
+    def test_without_the_data_folder(self):
+        lost = {"DLNETBENCH_DATA": "/absent"}
+        self.succeed("run", "--help", environment=lost)
+        rows = {row["subject"]: row for row in
+                json.loads(self.succeed("doctor", "--format", "json", environment=lost).stdout)}
+        self.assertEqual(rows["data folder"]["state"], "missing")
+        self.fail_with(2, ["list", "models"], ["DLNETBENCH_DATA", "/absent"], environment=lost)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -112,6 +112,8 @@ LINES = {
     "experts without a mixture": (["schedule", "check", "--plan", "dp+pp+ep", "--model", "llama3-8b", "--ranks", "64"],
                                   ["expert"]),
     "more ranks than the machine": (["simulate", *DP, "--machine", "leonardo", "--ranks", "1000000"], ["1000000"]),
+    "more memory than the host": (["run", "--plan", "dp", "--model", "llama2-70b", "--backend", "threads", "--ranks",
+                                   "4096", "--compute-scale", "0"], ["memory"]),
     # output
     "output without extension": ([*SIMULATE, "-o", "out"], ["--output", ".json"]),
     "output of an unknown kind": ([*SIMULATE, "-o", "out.xml"], ["--output", ".xml", ".json"]),
@@ -149,7 +151,7 @@ RESULTS = {
     "result cut off": (["report", "cut.json"], ["cut.json"]),
     "result empty": (["report", "empty.json"], ["empty.json"]),
     "result too large": (["report", "huge.json"], ["huge.json"]),
-    "result of another kind": (["report", "other.json"], ["other.json", "dlnetbench.result/1"]),
+    "result of another kind": (["report", "other.json"], ["other.json", "schema"]),
     "result of a later schema": (["report", "later.json"], ["later.json", "dlnetbench.result/1"]),
     "result that is a list": (["report", "list.json"], ["list.json"]),
     "result without its members": (["report", "bare.json"], ["bare.json"]),
