@@ -114,9 +114,10 @@ std::string named_metrics(const Result& result) {
     const auto show = [&](double value) {
       return is_share ? percent(value) : with_unit(value, metric->unit);
     };
-    text += fmt::format("  {}{}", left(std::string(each.label), 19), left(show(metric->value), 18));
-    text +=
-        metric->low == metric->high ? "\n" : fmt::format("{} to {}\n", show(metric->low), show(metric->high));
+    text += "  " + left(std::string(each.label), 19);
+    text += show(metric->low) == show(metric->high)
+                ? show(metric->value) + "\n"
+                : left(show(metric->value), 18) + show(metric->low) + " to " + show(metric->high) + "\n";
   }
   return text;
 }

@@ -76,6 +76,14 @@ TEST(ResultText, FitsATerminal) {
   EXPECT_LE(longest_line(text_of(result)), 96);
 }
 
+TEST(ResultText, EndsNoLineInABlank) {
+  Result result = sample_result();
+  result.metrics.named[2].low = result.metrics.named[2].high = result.metrics.named[2].value;
+  result.metrics.named[3].value = 0;
+
+  EXPECT_EQ(text_of(result).find(" \n"), std::string::npos);
+}
+
 TEST(ResultText, ShowsTheMostExposedOperationsAndCountsTheRest) {
   Result result = sample_result();
   result.metrics.operations.resize(13, result.metrics.operations[0]);
