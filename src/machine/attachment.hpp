@@ -8,9 +8,9 @@ namespace dlnb {
 /// Where endpoints hang: groups of first-level switches with `ports` endpoint ports each.
 ///
 /// Endpoints fill the groups in order. Inside a group the `node_ports` endpoints of a node may be spread over
-/// `node_switches` different switches: the first share of every node, node after node, then the second share, …
-/// With one switch per node this is simply the endpoint's number divided by `ports`; with as many switches as a node
-/// has ports it is the rail-optimised layout.
+/// `node_switches` different switches: the first share of every node, node after node, then the second share,
+/// … With one switch per node this is simply the endpoint's number divided by `ports`; with as many switches
+/// as a node has ports it is the rail-optimised layout.
 class Attachment {
  public:
   struct Shape {
@@ -26,7 +26,9 @@ class Attachment {
 
   int group_of(int endpoint) const { return endpoint / group_ports_; }
   /// Counted over the whole machine.
-  int switch_of(int endpoint) const { return group_of(endpoint) * switches_ + position_in_group(endpoint) / ports_; }
+  int switch_of(int endpoint) const {
+    return group_of(endpoint) * switches_ + position_in_group(endpoint) / ports_;
+  }
 
  private:
   int position_in_group(int endpoint) const {

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "machine/machine.hpp"
-
 #include <dlnb/error.hpp>
 
 #include "core/data.hpp"
+#include "machine/machine.hpp"
 #include "machine/table.hpp"
 
 namespace dlnb {
@@ -23,10 +22,10 @@ struct Efficiency {
   double half = 0;
   std::string source;
 };
-constexpr auto efficiency_options =
-    options(option("ceiling", &Efficiency::ceiling, "achieved / peak of very large kernels", Range{1e-6, 1}),
-            option("half", &Efficiency::half, "FLOP of a kernel that reaches half the ceiling", Range{0, 1e18}),
-            option("source", &Efficiency::source, "where the curve is measured"));
+constexpr auto efficiency_options = options(
+    option("ceiling", &Efficiency::ceiling, "achieved / peak of very large kernels", Range{1e-6, 1}),
+    option("half", &Efficiency::half, "FLOP of a kernel that reaches half the ceiling", Range{0, 1e18}),
+    option("source", &Efficiency::source, "where the curve is measured"));
 
 }  // namespace
 

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-// A machine file: what it is, [node] the fabric between the devices of one node, [network] the fabric between NICs,
-// [software] what communication libraries cost on top.
-#include <filesystem>
-#include <limits>
-
+// A machine file: what it is, [node] the fabric between the devices of one node, [network] the fabric between
+// NICs, [software] what communication libraries cost on top.
 #include <fmt/format.h>
 
 #include <dlnb/error.hpp>
+#include <filesystem>
+#include <limits>
 
 #include "core/data.hpp"
 #include "machine/machine.hpp"
@@ -39,12 +38,13 @@ struct CostFields {
   double efficiency = 1;
   std::string source;
 };
-constexpr auto cost_options = options(
-    option("collective_start", &CostFields::collective_start, "once per collective", latency_range),
-    option("step", &CostFields::step, "per step of an algorithm, on top of the links' latency", latency_range),
-    option("message_start", &CostFields::message_start, "once per send and receive", latency_range),
-    option("efficiency", &CostFields::efficiency, "achieved / nominal bandwidth", Range{1e-6, 1}),
-    option("source", &CostFields::source, "where these are published or measured"));
+constexpr auto cost_options =
+    options(option("collective_start", &CostFields::collective_start, "once per collective", latency_range),
+            option("step", &CostFields::step, "per step of an algorithm, on top of the links' latency",
+                   latency_range),
+            option("message_start", &CostFields::message_start, "once per send and receive", latency_range),
+            option("efficiency", &CostFields::efficiency, "achieved / nominal bandwidth", Range{1e-6, 1}),
+            option("source", &CostFields::source, "where these are published or measured"));
 
 Software read_software(const Value& table) {
   CostFields costs;
@@ -56,7 +56,8 @@ Software read_software(const Value& table) {
 // A device file named in a machine file lies beside it.
 std::string device_beside(const std::filesystem::path& machine_file, const std::string& device) {
   const std::filesystem::path path(device);
-  return path.extension() == ".toml" && path.is_relative() ? (machine_file.parent_path() / path).string() : device;
+  return path.extension() == ".toml" && path.is_relative() ? (machine_file.parent_path() / path).string()
+                                                           : device;
 }
 
 const Topology& topology_of(const Value& table, std::string_view path) {
@@ -68,10 +69,12 @@ const Topology& topology_of(const Value& table, std::string_view path) {
   return entry_called(topologies::all(), name, located(value, key));
 }
 
-std::shared_ptr<const Fabric> build_fabric(const Value& table, std::string_view path, std::int64_t endpoints) {
+std::shared_ptr<const Fabric> build_fabric(const Value& table, std::string_view path,
+                                           std::int64_t endpoints) {
   const Topology& topology = topology_of(table, path);
   if (endpoints > most_endpoints)
-    throw UserError(located(table, path), fmt::format("{} endpoints are more than {}", endpoints, most_endpoints));
+    throw UserError(located(table, path),
+                    fmt::format("{} endpoints are more than {}", endpoints, most_endpoints));
   return topology.build(without(table, {"topology"}), int(endpoints));
 }
 
@@ -97,12 +100,14 @@ void check_sizes(const Value& file, const Header& header) {
     throw UserError(at("nodes"), fmt::format("{} nodes × {} devices are more than {} devices", header.nodes,
                                              header.devices_per_node, most_endpoints));
   if (header.nics_per_node > header.devices_per_node)
-    throw UserError(at("nics_per_node"), fmt::format("{} NICs for {} devices; a device sends through one NIC",
-                                                     header.nics_per_node, header.devices_per_node),
+    throw UserError(at("nics_per_node"),
+                    fmt::format("{} NICs for {} devices; a device sends through one NIC",
+                                header.nics_per_node, header.devices_per_node),
                     "give the ports that serve one device as one NIC of their summed bandwidth");
   if (header.nodes > 1 && header.nics_per_node == 0)
     throw UserError(at("nics_per_node"), fmt::format("{} nodes need at least one NIC each", header.nodes));
-  if (header.nodes > 1 && !file.find("network")) throw UserError(at("network"), "several nodes need a [network]");
+  if (header.nodes > 1 && !file.find("network"))
+    throw UserError(at("network"), "several nodes need a [network]");
   if (header.devices_per_node > 1 && !file.find("node"))
     throw UserError(at("node"), "several devices in a node need a [node] fabric");
 }
@@ -111,9 +116,10 @@ void check_links(const Value& file, const Machine& machine) {
   const auto of = [](const auto& fabric) { return fabric ? std::int64_t(fabric->links().size()) : 0; };
   const std::int64_t links = machine.nodes * of(machine.node_fabric) + of(machine.network);
   if (links > std::numeric_limits<LinkIndex>::max())
-    throw UserError(located(file, "nodes"), fmt::format("{} nodes × {} links in a node and {} in the network are more "
-                                                        "links than can be numbered", machine.nodes,
-                                                        of(machine.node_fabric), of(machine.network)));
+    throw UserError(located(file, "nodes"),
+                    fmt::format("{} nodes × {} links in a node and {} in the network are more "
+                                "links than can be numbered",
+                                machine.nodes, of(machine.node_fabric), of(machine.network)));
 }
 
 Machine read_machine(const std::filesystem::path& path) {

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <memory>
-#include <string>
-#include <vector>
-
 #include <dlnb/document.hpp>
 #include <dlnb/machine.hpp>
 #include <dlnb/options.hpp>
 #include <dlnb/registry.hpp>
+#include <memory>
+#include <string>
+#include <vector>
 
 namespace dlnb {
 

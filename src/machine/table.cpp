@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/table.hpp"
 
-#include <algorithm>
-
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <dlnb/error.hpp>
 
 namespace dlnb {
@@ -16,10 +15,12 @@ Value without(const Value& table, std::initializer_list<std::string_view> keys) 
   return Value(std::move(rest), table.where());
 }
 
-void require_members(const Value& table, std::string_view path, std::initializer_list<std::string_view> keys) {
+void require_members(const Value& table, std::string_view path,
+                     std::initializer_list<std::string_view> keys) {
   for (const std::string_view key : keys)
     if (!table.find(key))
-      throw UserError(located(table, fmt::format("{}{}{}", path, path.empty() ? "" : ".", key)), "is missing");
+      throw UserError(located(table, fmt::format("{}{}{}", path, path.empty() ? "" : ".", key)),
+                      "is missing");
 }
 
 std::string located(const Value& value, std::string_view key) {

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <dlnb/document.hpp>
+#include <dlnb/options.hpp>
 #include <initializer_list>
 #include <string>
 #include <string_view>
-
-#include <dlnb/document.hpp>
-#include <dlnb/options.hpp>
 
 namespace dlnb {
 

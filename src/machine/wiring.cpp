@@ -33,9 +33,10 @@ void check_cables(const Value& table, std::string_view topology,
     cables += product;
   }
   if (cables > double(most_cables))
-    throw UserError(table.where(), fmt::format("{}: {:.3g} cables between switches are more than {}", topology, cables,
-                                               most_cables),
-                    "check the numbers of switches and of parallel links");
+    throw UserError(
+        table.where(),
+        fmt::format("{}: {:.3g} cables between switches are more than {}", topology, cables, most_cables),
+        "check the numbers of switches and of parallel links");
 }
 
 }  // namespace dlnb

@@ -2,13 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <dlnb/document.hpp>
+#include <dlnb/machine.hpp>
 #include <initializer_list>
 #include <span>
 #include <string_view>
 #include <vector>
-
-#include <dlnb/document.hpp>
-#include <dlnb/machine.hpp>
 
 namespace dlnb {
 

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// Whole nodes drawn at random without repetition, as a batch system's free list looks on a busy machine; ranks fill the
-// devices of each drawn node in order. The last node may be taken in part.
+// Whole nodes drawn at random without repetition, as a batch system's free list looks on a busy machine;
+// ranks fill the devices of each drawn node in order. The last node may be taken in part.
 //
-// The draw is the first ⌈ranks / devices per node⌉ steps of a Fisher–Yates shuffle of the nodes: step i swaps node i
-// with node i + u, u uniform below nodes - i. u is x mod (nodes - i) of the next 64-bit number x of mt19937_64(seed)
-// that lies below the largest multiple of (nodes - i); larger ones are thrown away. (std::shuffle and
-// std::uniform_int_distribution leave their algorithm to the library; this gives the same nodes everywhere.)
+// The draw is the first ⌈ranks / devices per node⌉ steps of a Fisher–Yates shuffle of the nodes: step i swaps
+// node i with node i + u, u uniform below nodes - i. u is x mod (nodes - i) of the next 64-bit number x of
+// mt19937_64(seed) that lies below the largest multiple of (nodes - i); larger ones are thrown away.
+// (std::shuffle and std::uniform_int_distribution leave their algorithm to the library; this gives the same
+// nodes everywhere.)
 #include <limits>
 #include <numeric>
 #include <random>

@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 // Dragonfly: groups of fully connected switches, each pair of groups joined by parallel global cables.
-//                                                            [Kim, Dally, Scott, Abts, ISCA 2008; Slingshot: De Sensi 2020]
-// A group's global cables are dealt to its switches round robin: the k-th of L cables to the p-th other group sits on
-// switch (p·L + k) mod S, so that no switch has more than one cable more than another.
+//                                                            [Kim, Dally, Scott, Abts, ISCA 2008; Slingshot:
+//                                                            De Sensi 2020]
+// A group's global cables are dealt to its switches round robin: the k-th of L cables to the p-th other group
+// sits on switch (p·L + k) mod S, so that no switch has more than one cable more than another.
 //   minimal routes take at most one global cable:  [local] global [local]
 //   global_paths = "shortest"  the global cables that need the fewest local hops
 //                = "parallel"  any of the L, as load-adaptive hardware uses them; up to two hops longer
 // Non-minimal (Valiant) detours are not taken.
-#include "machine/machine.hpp"
-
-#include <algorithm>
-
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <dlnb/error.hpp>
 
 #include "machine/attachment.hpp"
+#include "machine/machine.hpp"
 #include "machine/table.hpp"
 #include "machine/wiring.hpp"
 
@@ -47,18 +46,22 @@ constexpr auto parameters = options(
     option("switches", &Parameters::switches, "switches in a group", count_range),
     option("ports", &Parameters::ports, "endpoints on a switch", count_range),
     option("node_ports", &Parameters::node_ports, "endpoints (NICs) of one node", count_range),
-    option("node_switches", &Parameters::node_switches, "switches a node's endpoints are spread over", count_range),
-    option("local_links", &Parameters::local_links, "cables between each two switches of a group", count_range),
+    option("node_switches", &Parameters::node_switches, "switches a node's endpoints are spread over",
+           count_range),
+    option("local_links", &Parameters::local_links, "cables between each two switches of a group",
+           count_range),
     option("global_links", &Parameters::global_links, "cables between each two groups", count_range),
-    option("local_ports", &Parameters::local_ports,
-           "ports a switch has for its group; 0: as many as needed", count_or_none),
+    option("local_ports", &Parameters::local_ports, "ports a switch has for its group; 0: as many as needed",
+           count_or_none),
     option("global_ports", &Parameters::global_ports,
            "ports a switch has for other groups; 0: as many as needed", count_or_none),
     choice("global_paths", &Parameters::global_paths, "which cables between two groups flows are spread over",
            std::array{Word<GlobalPaths>{"shortest", GlobalPaths::shortest},
                       Word<GlobalPaths>{"parallel", GlobalPaths::parallel}}),
-    option("endpoint_capacity", &Parameters::endpoint_capacity, "endpoint to switch, per direction", bandwidth_range),
-    option("local_capacity", &Parameters::local_capacity, "of a cable in a group, per direction", bandwidth_range),
+    option("endpoint_capacity", &Parameters::endpoint_capacity, "endpoint to switch, per direction",
+           bandwidth_range),
+    option("local_capacity", &Parameters::local_capacity, "of a cable in a group, per direction",
+           bandwidth_range),
     option("global_capacity", &Parameters::global_capacity, "of a cable between groups", bandwidth_range),
     option("endpoint_latency", &Parameters::endpoint_latency, "of sending, and of receiving", latency_range),
     option("switch_latency", &Parameters::switch_latency, "of each switch passed", latency_range),
@@ -92,8 +95,8 @@ class Dragonfly final : public Wiring {
     for (int g = 0; g < groups_; ++g)
       for (int h = g + 1; h < groups_; ++h)
         for (int k = 0; k < global_links_; ++k)
-          lay(endpoints + g * switches_ + gateway(g, h, k), endpoints + h * switches_ + gateway(h, g, k), between,
-              between);
+          lay(endpoints + g * switches_ + gateway(g, h, k), endpoints + h * switches_ + gateway(h, g, k),
+              between, between);
   }
 
   int switch_of(int endpoint) const override { return attachment_.switch_of(endpoint); }
@@ -163,10 +166,11 @@ void check_ports(const Value& table, const Parameters& shape) {
                     fmt::format("{} other switches × {} links need {} ports, a switch has {}",
                                 shape.switches - 1, shape.local_links, local, shape.local_ports));
   if (shape.global_ports > 0 && global > shape.global_ports)
-    throw UserError(located(*table.find("global_ports"), "dragonfly.global_ports"),
-                    fmt::format("{} other groups × {} links over {} switches need {} ports, "
-                                "a switch has {}",
-                                shape.groups - 1, shape.global_links, shape.switches, global, shape.global_ports));
+    throw UserError(
+        located(*table.find("global_ports"), "dragonfly.global_ports"),
+        fmt::format("{} other groups × {} links over {} switches need {} ports, "
+                    "a switch has {}",
+                    shape.groups - 1, shape.global_links, shape.switches, global, shape.global_ports));
 }
 
 std::shared_ptr<const Fabric> build(const Value& table, int endpoints) {
@@ -182,8 +186,9 @@ std::shared_ptr<const Fabric> build(const Value& table, int endpoints) {
                                .node_switches = shape.node_switches},
                               endpoints);
   check_ports(table, shape);
-  check_cables(table, "dragonfly", {{shape.groups, pairs_of(shape.switches), shape.local_links},
-                                    {pairs_of(shape.groups), shape.global_links}});
+  check_cables(table, "dragonfly",
+               {{shape.groups, pairs_of(shape.switches), shape.local_links},
+                {pairs_of(shape.groups), shape.global_links}});
   const std::int64_t local = shape.groups * pairs_of(shape.switches) * shape.local_links;
   const std::int64_t global = pairs_of(shape.groups) * shape.global_links;
   return std::make_shared<Dragonfly>(shape, attachment, local, global, endpoints);

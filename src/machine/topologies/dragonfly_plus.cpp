@@ -1,21 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-// Dragonfly+: groups that are two-level fat trees, spines of different groups joined by parallel global cables.
+// Dragonfly+: groups that are two-level fat trees, spines of different groups joined by parallel global
+// cables.
 //                                                                          [Shpiner et al., HiPINEB 2017]
-// A group's global cables are dealt to its spines round robin: the k-th of L cables to the p-th other group sits on
-// spine (p·L + k) mod S.
+// A group's global cables are dealt to its spines round robin: the k-th of L cables to the p-th other group
+// sits on spine (p·L + k) mod S.
 //   routes: leaf                          same leaf
 //           leaf, spine, leaf             same group; spine by hash
 //           leaf, spine, spine, leaf      other group; global cable by hash, it decides both spines
 // Every leaf reaches every spine, so all direct global cables give minimal routes of the same length.
-#include "machine/machine.hpp"
-
-#include <algorithm>
-
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <dlnb/error.hpp>
 
 #include "machine/attachment.hpp"
+#include "machine/machine.hpp"
 #include "machine/table.hpp"
 #include "machine/wiring.hpp"
 
@@ -45,13 +44,17 @@ constexpr auto parameters = options(
     option("spines", &Parameters::spines, "spine switches in a group", count_range),
     option("ports", &Parameters::ports, "endpoints on a leaf", count_range),
     option("node_ports", &Parameters::node_ports, "endpoints (NICs) of one node", count_range),
-    option("node_switches", &Parameters::node_switches, "leaves that a node's endpoints are spread over", count_range),
-    option("leaf_links", &Parameters::leaf_links, "cables between each leaf and each spine of its group", count_range),
+    option("node_switches", &Parameters::node_switches, "leaves that a node's endpoints are spread over",
+           count_range),
+    option("leaf_links", &Parameters::leaf_links, "cables between each leaf and each spine of its group",
+           count_range),
     option("global_links", &Parameters::global_links, "cables between each two groups", count_range),
     option("radix", &Parameters::radix,
            "ports of a switch, counted in the leaf-spine speed; 0: as many as needed", count_or_none),
-    option("endpoint_capacity", &Parameters::endpoint_capacity, "endpoint to leaf, per direction", bandwidth_range),
-    option("leaf_capacity", &Parameters::leaf_capacity, "of a leaf-spine cable, per direction", bandwidth_range),
+    option("endpoint_capacity", &Parameters::endpoint_capacity, "endpoint to leaf, per direction",
+           bandwidth_range),
+    option("leaf_capacity", &Parameters::leaf_capacity, "of a leaf-spine cable, per direction",
+           bandwidth_range),
     option("global_capacity", &Parameters::global_capacity, "of a cable between groups", bandwidth_range),
     option("endpoint_latency", &Parameters::endpoint_latency, "of sending, and of receiving", latency_range),
     option("switch_latency", &Parameters::switch_latency, "of each switch passed", latency_range),
@@ -61,7 +64,8 @@ class DragonflyPlus final : public Wiring {
  public:
   DragonflyPlus(const Parameters& shape, const Attachment& attachment, std::int64_t leaf, std::int64_t global,
                 int endpoints)
-      : Wiring(endpoints, std::int64_t{shape.groups} * (shape.leaves + shape.spines), endpoints + leaf + global),
+      : Wiring(endpoints, std::int64_t{shape.groups} * (shape.leaves + shape.spines),
+               endpoints + leaf + global),
         attachment_(attachment),
         groups_(shape.groups),
         leaves_(shape.leaves),
@@ -85,8 +89,8 @@ class DragonflyPlus final : public Wiring {
     for (int g = 0; g < groups_; ++g)
       for (int h = g + 1; h < groups_; ++h)
         for (int k = 0; k < global_links_; ++k)
-          lay(first_spine + g * spines_ + gateway(g, h, k), first_spine + h * spines_ + gateway(h, g, k), between,
-              between);
+          lay(first_spine + g * spines_ + gateway(g, h, k), first_spine + h * spines_ + gateway(h, g, k),
+              between, between);
   }
 
   int switch_of(int endpoint) const override { return attachment_.switch_of(endpoint); }
@@ -134,20 +138,24 @@ void check_radix(const Value& table, const Parameters& shape) {
   if (shape.radix == 0) return;
   auto check = [&](double needed, const char* which) {
     if (needed > shape.radix)
-      throw UserError(located(*table.find("radix"), "dragonfly_plus.radix"), fmt::format("a {} needs {:g} ports, a switch "
-                                                                "has {}", which, needed, shape.radix));
+      throw UserError(located(*table.find("radix"), "dragonfly_plus.radix"),
+                      fmt::format("a {} needs {:g} ports, a switch "
+                                  "has {}",
+                                  which, needed, shape.radix));
   };
   const double shared = shape.endpoint_capacity.value / shape.leaf_capacity.value;
   check(shape.ports * shared + double(shape.spines) * shape.leaf_links, "leaf");
-  const std::int64_t global = (std::int64_t{shape.groups - 1} * shape.global_links + shape.spines - 1) / shape.spines;
+  const std::int64_t global =
+      (std::int64_t{shape.groups - 1} * shape.global_links + shape.spines - 1) / shape.spines;
   check(double(shape.leaves) * shape.leaf_links + double(global), "spine");
 }
 
 std::shared_ptr<const Fabric> build(const Value& table, int endpoints) {
   Parameters shape;
   parameters.read(table, "dragonfly_plus", shape);
-  require_members(table, "dragonfly_plus",
-                  {"groups", "leaves", "spines", "ports", "endpoint_capacity", "leaf_capacity", "global_capacity"});
+  require_members(
+      table, "dragonfly_plus",
+      {"groups", "leaves", "spines", "ports", "endpoint_capacity", "leaf_capacity", "global_capacity"});
   const Attachment attachment(table,
                               {.groups = shape.groups,
                                .switches = shape.leaves,

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-// Fat tree of two levels (leaves and spines), or three: pods of those under core switches in planes, plane j joining
-// the j-th spine of every pod.                                       [Leiserson 1985; Al-Fares, Loukissas, Vahdat 2008]
+// Fat tree of two levels (leaves and spines), or three: pods of those under core switches in planes, plane j
+// joining the j-th spine of every pod.                                       [Leiserson 1985; Al-Fares,
+// Loukissas, Vahdat 2008]
 //   routes: leaf                        same leaf
 //           leaf, spine, leaf           same pod; spine and parallel cable by hash
 //           leaf, spine, core, spine, leaf
 // node_switches = node_ports gives the rail-optimised layout: the i-th NICs of many nodes share a leaf.
-#include "machine/machine.hpp"
-
 #include <fmt/format.h>
 
 #include <dlnb/error.hpp>
 
 #include "machine/attachment.hpp"
+#include "machine/machine.hpp"
 #include "machine/table.hpp"
 #include "machine/wiring.hpp"
 
@@ -35,19 +35,25 @@ struct Parameters {
   Seconds switch_latency;
 };
 constexpr auto parameters = options(
-    option("pods", &Parameters::pods, "leaf-and-spine blocks; more than one are joined by cores", count_range),
+    option("pods", &Parameters::pods, "leaf-and-spine blocks; more than one are joined by cores",
+           count_range),
     option("leaves", &Parameters::leaves, "leaf switches in a pod", count_range),
     option("spines", &Parameters::spines, "spine switches in a pod", count_range),
     option("ports", &Parameters::ports, "endpoints on a leaf", count_range),
     option("node_ports", &Parameters::node_ports, "endpoints (NICs) of one node", count_range),
-    option("node_switches", &Parameters::node_switches, "leaves that a node's endpoints are spread over", count_range),
-    option("leaf_links", &Parameters::leaf_links, "cables between each leaf and each spine of its pod", count_range),
+    option("node_switches", &Parameters::node_switches, "leaves that a node's endpoints are spread over",
+           count_range),
+    option("leaf_links", &Parameters::leaf_links, "cables between each leaf and each spine of its pod",
+           count_range),
     option("core_links", &Parameters::core_links, "cores above each spine, one cable to each", count_or_none),
     option("radix", &Parameters::radix,
            "ports of a switch, counted in the leaf-spine speed; 0: as many as needed", count_or_none),
-    option("endpoint_capacity", &Parameters::endpoint_capacity, "endpoint to leaf, per direction", bandwidth_range),
-    option("leaf_capacity", &Parameters::leaf_capacity, "of a leaf-spine cable, per direction", bandwidth_range),
-    option("core_capacity", &Parameters::core_capacity, "of a spine-core cable, per direction", bandwidth_range),
+    option("endpoint_capacity", &Parameters::endpoint_capacity, "endpoint to leaf, per direction",
+           bandwidth_range),
+    option("leaf_capacity", &Parameters::leaf_capacity, "of a leaf-spine cable, per direction",
+           bandwidth_range),
+    option("core_capacity", &Parameters::core_capacity, "of a spine-core cable, per direction",
+           bandwidth_range),
     option("endpoint_latency", &Parameters::endpoint_latency, "of sending, and of receiving", latency_range),
     option("switch_latency", &Parameters::switch_latency, "of each switch passed", latency_range));
 
@@ -128,8 +134,8 @@ void check_radix(const Value& table, const Parameters& shape) {
   if (shape.radix == 0) return;
   auto check = [&](double needed, const char* which) {
     if (needed > shape.radix)
-      throw UserError(located(table, "fat_tree.radix"), fmt::format("a {} needs {:g} ports, a switch has {}", which,
-                                                 needed, shape.radix));
+      throw UserError(located(table, "fat_tree.radix"),
+                      fmt::format("a {} needs {:g} ports, a switch has {}", which, needed, shape.radix));
   };
   const double shared = shape.endpoint_capacity.value / shape.leaf_capacity.value;
   check(shape.ports * shared + double(shape.spines) * shape.leaf_links, "leaf");
@@ -144,10 +150,11 @@ std::shared_ptr<const Fabric> build(const Value& table, int endpoints) {
   if (shape.pods > 1) {
     require_members(table, "fat_tree", {"core_links", "core_capacity"});
     if (shape.core_links < 1)
-      throw UserError(located(*table.find("core_links"), "fat_tree.core_links"), "pods are joined by at least one core");
+      throw UserError(located(*table.find("core_links"), "fat_tree.core_links"),
+                      "pods are joined by at least one core");
   } else if (shape.core_links > 0) {
-    throw UserError(located(*table.find("core_links"), "fat_tree.core_links"), "one pod has no cores above it",
-                    "set pods, or leave core_links out");
+    throw UserError(located(*table.find("core_links"), "fat_tree.core_links"),
+                    "one pod has no cores above it", "set pods, or leave core_links out");
   }
   const Attachment attachment(table,
                               {.groups = shape.pods,
@@ -162,7 +169,8 @@ std::shared_ptr<const Fabric> build(const Value& table, int endpoints) {
   sizes.leaves = std::int64_t{shape.pods} * shape.leaves;
   sizes.spines = std::int64_t{shape.pods} * shape.spines;
   sizes.cores = shape.pods > 1 ? std::int64_t{shape.spines} * shape.core_links : 0;
-  check_cables(table, "fat_tree", {{sizes.leaves, shape.spines, shape.leaf_links}, {sizes.spines, shape.core_links}});
+  check_cables(table, "fat_tree",
+               {{sizes.leaves, shape.spines, shape.leaf_links}, {sizes.spines, shape.core_links}});
   sizes.leaf_cables = sizes.leaves * shape.spines * shape.leaf_links;
   sizes.core_cables = sizes.cores > 0 ? sizes.spines * shape.core_links : 0;
   return std::make_shared<FatTree>(shape, sizes, attachment, endpoints);

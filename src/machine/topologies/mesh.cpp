@@ -1,18 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-// Cables straight between the endpoints: every pair (NVLink between four GPUs), or a list (the GCDs of MI250X nodes).
-// A pair without a cable is routed over the fewest cables, then the widest narrowest one, then the lowest numbers;
-// data passing through an endpoint costs that endpoint nothing but the cables. Several cables between a pair act as
-// one of their summed capacity: transfers are striped over them.
-#include "machine/machine.hpp"
+// Cables straight between the endpoints: every pair (NVLink between four GPUs), or a list (the GCDs of MI250X
+// nodes). A pair without a cable is routed over the fewest cables, then the widest narrowest one, then the
+// lowest numbers; data passing through an endpoint costs that endpoint nothing but the cables. Several cables
+// between a pair act as one of their summed capacity: transfers are striped over them.
+#include <fmt/format.h>
 
 #include <algorithm>
 #include <charconv>
+#include <dlnb/error.hpp>
 #include <limits>
 
-#include <fmt/format.h>
-
-#include <dlnb/error.hpp>
-
+#include "machine/machine.hpp"
 #include "machine/table.hpp"
 #include "machine/wiring.hpp"
 
@@ -24,10 +22,11 @@ struct Parameters {
   Seconds latency;
   std::vector<std::string> links;
 };
-constexpr auto parameters = options(
-    option("capacity", &Parameters::capacity, "of one link, per direction", bandwidth_range),
-    option("latency", &Parameters::latency, "of one link", latency_range),
-    option("links", &Parameters::links, "\"0-1 x4\": the pairs that have links, and how many; none: one per pair"));
+constexpr auto parameters =
+    options(option("capacity", &Parameters::capacity, "of one link, per direction", bandwidth_range),
+            option("latency", &Parameters::latency, "of one link", latency_range),
+            option("links", &Parameters::links,
+                   "\"0-1 x4\": the pairs that have links, and how many; none: one per pair"));
 
 struct Cable {
   int a = 0, b = 0, width = 1;
@@ -46,13 +45,13 @@ Cable parse_cable(const std::string& text, const std::string& where, int endpoin
     return good;
   };
   bool good = number(cable.a) && at != end && *at++ == '-' && number(cable.b);
-  if (good && at != end) good = end - at > 2 && *at++ == ' ' && *at++ == 'x' && number(cable.width) && at == end;
+  if (good && at != end)
+    good = end - at > 2 && *at++ == ' ' && *at++ == 'x' && number(cable.width) && at == end;
   if (!good) throw UserError(where, fmt::format("'{}' is not a link", text), "write \"0-1\" or \"0-1 x4\"");
   if (cable.a < 0 || cable.b < 0 || cable.a >= endpoints || cable.b >= endpoints)
     throw UserError(where, fmt::format("'{}' leaves the {} endpoints", text, endpoints),
                     fmt::format("endpoints are 0 to {}", endpoints - 1));
-  if (cable.a == cable.b)
-    throw UserError(where, fmt::format("'{}' joins an endpoint with itself", text));
+  if (cable.a == cable.b) throw UserError(where, fmt::format("'{}' joins an endpoint with itself", text));
   if (cable.width < 1 || cable.width > 1024)
     throw UserError(where, fmt::format("'{}': a pair has 1 to 1024 links", text));
   return cable;
@@ -93,8 +92,12 @@ class PartialMesh final : public Wiring {
   }
 
  private:
-  LinkIndex& next(int at, int to) { return next_[std::size_t(at) * std::size_t(endpoints()) + std::size_t(to)]; }
-  LinkIndex next(int at, int to) const { return next_[std::size_t(at) * std::size_t(endpoints()) + std::size_t(to)]; }
+  LinkIndex& next(int at, int to) {
+    return next_[std::size_t(at) * std::size_t(endpoints()) + std::size_t(to)];
+  }
+  LinkIndex next(int at, int to) const {
+    return next_[std::size_t(at) * std::size_t(endpoints()) + std::size_t(to)];
+  }
 
   // Breadth first from the destination: an endpoint's first link leads one hop nearer, over the widest rest.
   void find_routes(const Value& table, int to) {
@@ -115,7 +118,8 @@ class PartialMesh final : public Wiring {
       }
     for (int at = 0; at < endpoints(); ++at)
       if (hops[std::size_t(at)] == unreached)
-        throw UserError(located(table, "mesh.links"), fmt::format("no way from endpoint {} to endpoint {}", at, to));
+        throw UserError(located(table, "mesh.links"),
+                        fmt::format("no way from endpoint {} to endpoint {}", at, to));
   }
 
   std::vector<LinkIndex> next_;  // [at][to]: the link to take
@@ -127,21 +131,23 @@ std::shared_ptr<const Fabric> build(const Value& table, int endpoints) {
   require_members(table, "mesh", {"capacity"});
   if (!table.find("links")) {
     if (pairs_of(endpoints) > most_cables)
-      throw UserError(table.where(), fmt::format("a full mesh of {} endpoints has more than {} cables", endpoints,
-                                                 most_cables));
+      throw UserError(table.where(), fmt::format("a full mesh of {} endpoints has more than {} cables",
+                                                 endpoints, most_cables));
     return std::make_shared<FullMesh>(shape, endpoints);
   }
 
   const Value& list = *table.find("links");
   if (endpoints > largest_partial_mesh)
-    throw UserError(located(list, "mesh.links"), fmt::format("a partial mesh has at most {} endpoints, this one {}",
-                                              largest_partial_mesh, endpoints));
+    throw UserError(
+        located(list, "mesh.links"),
+        fmt::format("a partial mesh has at most {} endpoints, this one {}", largest_partial_mesh, endpoints));
   std::vector<Cable> cables;
   std::vector<bool> seen(std::size_t(pairs_of(endpoints)));
   for (std::size_t i = 0; i < shape.links.size(); ++i) {
     const std::string where = located(list.is_array() ? list.array()[i] : list, "mesh.links");
     const Cable cable = parse_cable(shape.links[i], where, endpoints);
-    const auto pair = std::size_t(pair_index(std::min(cable.a, cable.b), std::max(cable.a, cable.b), endpoints));
+    const auto pair =
+        std::size_t(pair_index(std::min(cable.a, cable.b), std::max(cable.a, cable.b), endpoints));
     if (seen[pair])
       throw UserError(where, fmt::format("the pair {}-{} is listed twice", cable.a, cable.b),
                       "write its number of links once, \"0-1 x2\"");

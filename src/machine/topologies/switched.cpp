@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// One switch, or several planes of them: NVSwitch in a DGX, the NVLink switches of an NVL72 rack, a small cluster.
+// One switch, or several planes of them: NVSwitch in a DGX, the NVLink switches of an NVL72 rack, a small
+// cluster.
 //   route: endpoint → switch → endpoint; a flow takes one plane
-// Switches themselves do not block. NVSwitch spreads every transfer over all its chips, so it is one plane with the
-// accelerator's whole bandwidth; planes that a flow cannot use together (rails of NICs) are given as planes.
-#include "machine/machine.hpp"
-
+// Switches themselves do not block. NVSwitch spreads every transfer over all its chips, so it is one plane
+// with the accelerator's whole bandwidth; planes that a flow cannot use together (rails of NICs) are given as
+// planes.
 #include <fmt/format.h>
 
 #include <dlnb/error.hpp>
 
+#include "machine/machine.hpp"
 #include "machine/table.hpp"
 #include "machine/wiring.hpp"
 
@@ -23,7 +24,8 @@ struct Parameters {
   Seconds switch_latency;
 };
 constexpr auto parameters = options(
-    option("planes", &Parameters::planes, "switches every endpoint has a link to; a flow takes one", count_range),
+    option("planes", &Parameters::planes, "switches every endpoint has a link to; a flow takes one",
+           count_range),
     choice("port", &Parameters::port, "what the endpoints are: ports of accelerators, or NICs",
            std::array{Word<LinkClass>{"device", LinkClass::device}, Word<LinkClass>{"nic", LinkClass::nic}}),
     option("capacity", &Parameters::capacity, "of a link, per direction", bandwidth_range),

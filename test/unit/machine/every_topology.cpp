@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // What every topology must satisfy, over small instances of each.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <queue>
 #include <random>
 #include <set>
-
-#include <fmt/format.h>
 
 #include "machines.hpp"
 
@@ -18,14 +17,16 @@ using test::route;
 
 class EveryTopology : public testing::TestWithParam<Instance> {
  protected:
-  std::shared_ptr<const Fabric> fabric = test::build(GetParam().topology, GetParam().table, GetParam().endpoints);
+  std::shared_ptr<const Fabric> fabric =
+      test::build(GetParam().topology, GetParam().table, GetParam().endpoints);
   const Wiring& wiring = test::wiring_of(*fabric);
 };
 
 constexpr std::uint64_t flows = 5;
 
-// Fewest links from one endpoint to every vertex. Minimal routing takes one detour through another group never, so at
-// most one global link of a dragonfly (cores of a fat tree are not another group's switches: two of them are one step).
+// Fewest links from one endpoint to every vertex. Minimal routing takes one detour through another group
+// never, so at most one global link of a dragonfly (cores of a fat tree are not another group's switches: two
+// of them are one step).
 std::vector<int> fewest_links(const Wiring& wiring, const Instance& instance, int from) {
   const bool one_global = std::string(instance.topology).starts_with("dragonfly");
   const int vertices = wiring.vertices();
@@ -40,7 +41,8 @@ std::vector<int> fewest_links(const Wiring& wiring, const Instance& instance, in
   while (!next.empty()) {
     const int state = next.front(), vertex = state % vertices;
     next.pop();
-    const bool passes_through = vertex == from || vertex >= wiring.endpoints() || instance.topology == std::string("mesh");
+    const bool passes_through =
+        vertex == from || vertex >= wiring.endpoints() || instance.topology == std::string("mesh");
     if (!passes_through) continue;
     for (const LinkIndex link : leaving[std::size_t(vertex)]) {
       const bool global = one_global && wiring.links()[std::size_t(link)].link_class == LinkClass::global;
@@ -86,7 +88,8 @@ TEST_P(EveryTopology, TakesTheFewestLinks) {
     const std::vector<int> fewest = fewest_links(wiring, GetParam(), from);
     for (int to = 0; to < fabric->endpoints(); ++to)
       for (std::uint64_t flow = 0; flow < flows; ++flow)
-        EXPECT_EQ(int(route(*fabric, from, to, flow).size()), fewest[std::size_t(to)]) << from << " to " << to;
+        EXPECT_EQ(int(route(*fabric, from, to, flow).size()), fewest[std::size_t(to)])
+            << from << " to " << to;
   }
 }
 
@@ -99,7 +102,8 @@ TEST_P(EveryTopology, GivesTheSameRouteForTheSameArguments) {
 TEST_P(EveryTopology, IsAsFarBackAsForth) {
   for (int from = 0; from < fabric->endpoints(); ++from)
     for (int to = 0; to < from; ++to)
-      EXPECT_EQ(route(*fabric, from, to, 1).size(), route(*fabric, to, from, 2).size()) << from << " and " << to;
+      EXPECT_EQ(route(*fabric, from, to, 1).size(), route(*fabric, to, from, 2).size())
+          << from << " and " << to;
 }
 
 TEST_P(EveryTopology, AppendsAndKeepsWhatWasThere) {
@@ -158,7 +162,8 @@ TEST(Topologies, AreMinimalInAnyShape) {
   std::mt19937 random{7};
   const auto one_of = [&](int low, int high) { return low + int(random() % std::uint32_t(high - low + 1)); };
   const std::string rates =
-      "endpoint_capacity = '1 GB/s'\nglobal_capacity = '1 GB/s'\nglobal_links = {}\ngroups = {}\nports = {}\n";
+      "endpoint_capacity = '1 GB/s'\nglobal_capacity = '1 GB/s'\nglobal_links = {}\ngroups = {}\nports = "
+      "{}\n";
   for (int shape = 0; shape < 40; ++shape) {
     const bool plus = shape % 2 == 1;
     const int groups = one_of(1, 6), switches = one_of(1, 5), ports = one_of(1, 3), cables = one_of(1, 12);
@@ -166,8 +171,10 @@ TEST(Topologies, AreMinimalInAnyShape) {
         fmt::format(fmt::runtime(rates), cables, groups, ports) +
         (plus ? fmt::format("leaves = {}\nspines = {}\nleaf_links = {}\nleaf_capacity = '1 GB/s'\n", switches,
                             one_of(1, 4), one_of(1, 2))
-              : fmt::format("switches = {}\nlocal_links = {}\nlocal_capacity = '1 GB/s'\n", switches, one_of(1, 2)));
-    const Instance instance{"", plus ? "dragonfly_plus" : "dragonfly", table.c_str(), groups * switches * ports};
+              : fmt::format("switches = {}\nlocal_links = {}\nlocal_capacity = '1 GB/s'\n", switches,
+                            one_of(1, 2)));
+    const Instance instance{"", plus ? "dragonfly_plus" : "dragonfly", table.c_str(),
+                            groups * switches * ports};
     const auto fabric = test::build(instance.topology, table, instance.endpoints);
     const Wiring& wiring = test::wiring_of(*fabric);
 

@@ -10,10 +10,11 @@ namespace {
 using namespace literals;
 using test::Folder;
 
-const std::string header = "name = 'toy'\nsource = 'invented'\ndevice = 'toy.toml'\ndevices_per_node = 2\n";      // 1-4
-const std::string cluster = header + "nodes = 2\nnics_per_node = 1\n";                                             // 5-6
-const std::string node = "[node]\ntopology = 'mesh'\ncapacity = '10 GB/s'\n";                                      // 3 lines
-const std::string network = "[network]\ntopology = 'switch'\nport = 'nic'\ncapacity = '1 GB/s'\n";                 // 4 lines
+const std::string header =
+    "name = 'toy'\nsource = 'invented'\ndevice = 'toy.toml'\ndevices_per_node = 2\n";               // 1-4
+const std::string cluster = header + "nodes = 2\nnics_per_node = 1\n";                              // 5-6
+const std::string node = "[node]\ntopology = 'mesh'\ncapacity = '10 GB/s'\n";                       // 3 lines
+const std::string network = "[network]\ntopology = 'switch'\nport = 'nic'\ncapacity = '1 GB/s'\n";  // 4 lines
 
 Machine load(const std::string& text) {
   const Folder folder;
@@ -22,9 +23,10 @@ Machine load(const std::string& text) {
 }
 
 TEST(MachineFile, GivesAMachine) {
-  const Machine machine = load(cluster + node + network +
-                               "[software]\ncollective_start = '8 us'\nstep = '3 us'\nmessage_start = '2 us'\n"
-                               "efficiency = 0.9\nsource = 'invented'\n");
+  const Machine machine =
+      load(cluster + node + network +
+           "[software]\ncollective_start = '8 us'\nstep = '3 us'\nmessage_start = '2 us'\n"
+           "efficiency = 0.9\nsource = 'invented'\n");
 
   EXPECT_EQ(machine.name, "toy");
   EXPECT_EQ(machine.device.name, "toy");
@@ -47,8 +49,10 @@ TEST(MachineFile, NeedsNoNetworkForOneNode) {
 }
 
 TEST(MachineFile, NeedsNoNodeFabricForOneDevice) {
-  const Machine machine = load("name = 't'\nsource = 's'\ndevice = 'toy.toml'\ndevices_per_node = 1\nnodes = 2\n"
-                               "nics_per_node = 1\n" + network);
+  const Machine machine = load(
+      "name = 't'\nsource = 's'\ndevice = 'toy.toml'\ndevices_per_node = 1\nnodes = 2\n"
+      "nics_per_node = 1\n" +
+      network);
 
   EXPECT_EQ(machine.node_fabric, nullptr);
   EXPECT_EQ(machine.network->endpoints(), 2);
@@ -69,31 +73,37 @@ struct Bad {
 std::string with_network(const std::string& lines) { return cluster + node + "[network]\n" + lines; }
 
 const std::string plus =
-    "topology = 'dragonfly_plus'\ngroups = 2\nleaves = 1\nspines = 1\nports = 1\nendpoint_capacity = '1 GB/s'\n"
+    "topology = 'dragonfly_plus'\ngroups = 2\nleaves = 1\nspines = 1\nports = 1\nendpoint_capacity = '1 "
+    "GB/s'\n"
     "leaf_capacity = '1 GB/s'\nglobal_capacity = '1 GB/s'\n";
 const std::string fly =
     "topology = 'dragonfly'\ngroups = 2\nswitches = 2\nports = 1\nendpoint_capacity = '1 GB/s'\n"
     "local_capacity = '1 GB/s'\nglobal_capacity = '1 GB/s'\n";
 const std::string tree =
-    "topology = 'fat_tree'\nleaves = 2\nspines = 1\nports = 1\nendpoint_capacity = '1 GB/s'\nleaf_capacity = '1 GB/s'\n";
+    "topology = 'fat_tree'\nleaves = 2\nspines = 1\nports = 1\nendpoint_capacity = '1 GB/s'\nleaf_capacity = "
+    "'1 GB/s'\n";
 
 const std::vector<Bad> bad_files{
     {"syntax", "name = \n", ":1"},
     {"no_name", "source = 's'\ndevice = 'toy.toml'\ndevices_per_node = 2\n" + node, "name: is missing"},
     {"no_source", "name = 's'\ndevice = 'toy.toml'\ndevices_per_node = 2\n" + node, "source: is missing"},
     {"no_device", "name = 's'\nsource = 's'\ndevices_per_node = 2\n" + node, "device: is missing"},
-    {"unknown_device", "name = 's'\nsource = 's'\ndevice = 'a101'\ndevices_per_node = 2\n" + node, ":3 device"},
-    {"missing_device_file", "name = 's'\nsource = 's'\ndevice = 'no.toml'\ndevices_per_node = 2\n" + node, "no.toml"},
+    {"unknown_device", "name = 's'\nsource = 's'\ndevice = 'a101'\ndevices_per_node = 2\n" + node,
+     ":3 device"},
+    {"missing_device_file", "name = 's'\nsource = 's'\ndevice = 'no.toml'\ndevices_per_node = 2\n" + node,
+     "no.toml"},
     {"unknown_key", header + "colour = 'red'\n" + node, ":5 colour: nothing is called"},
     {"unknown_table", header + node + "[nodes]\n", "nodes"},
     {"no_devices", "name = 's'\nsource = 's'\ndevice = 'toy.toml'\ndevices_per_node = 0\n" + node,
      ":4 devices_per_node: must be at least 1"},
     {"negative_nodes", header + "nodes = -3\n" + node, ":5 nodes: must be at least 1"},
     {"nodes_as_text", header + "nodes = 'many'\n" + node, ":5 nodes"},
-    {"too_many_devices", header + "nodes = 9000000\nnics_per_node = 1\n" + node + network, ":5 nodes: 9000000 nodes × 2"},
+    {"too_many_devices", header + "nodes = 9000000\nnics_per_node = 1\n" + node + network,
+     ":5 nodes: 9000000 nodes × 2"},
     {"nodes_beyond_integers", header + "nodes = 99999999999\n" + node, ":5 nodes"},
     {"no_nics", header + "nodes = 2\n" + node + network, "nics_per_node: 2 nodes need at least one NIC"},
-    {"more_nics_than_devices", header + "nodes = 2\nnics_per_node = 3\n" + node + network, ":6 nics_per_node: 3 NICs"},
+    {"more_nics_than_devices", header + "nodes = 2\nnics_per_node = 3\n" + node + network,
+     ":6 nics_per_node: 3 NICs"},
     {"no_network", cluster + node, "network: several nodes need a [network]"},
     {"idle_network", header + node + network, ":8 network: nothing hangs on it"},
     {"no_node_fabric", cluster + network, "node: several devices in a node need a [node] fabric"},
@@ -103,43 +113,53 @@ const std::vector<Bad> bad_files{
      ":6 node.topology: nothing is called 'mash'"},
     {"unknown_topology_key", header + node + "width = 4\n", ":8 mesh.width: nothing is called"},
     {"no_capacity", header + "[node]\ntopology = 'mesh'\n", "mesh.capacity: is missing"},
-    {"zero_capacity", header + "[node]\ntopology = 'mesh'\ncapacity = '0 GB/s'\n", ":7 mesh.capacity: must be at least"},
+    {"zero_capacity", header + "[node]\ntopology = 'mesh'\ncapacity = '0 GB/s'\n",
+     ":7 mesh.capacity: must be at least"},
     {"negative_capacity", header + "[node]\ntopology = 'mesh'\ncapacity = '-5 GB/s'\n", ":7 mesh.capacity"},
-    {"capacity_of_another_unit", header + "[node]\ntopology = 'mesh'\ncapacity = '5 us'\n", ":7 mesh.capacity"},
+    {"capacity_of_another_unit", header + "[node]\ntopology = 'mesh'\ncapacity = '5 us'\n",
+     ":7 mesh.capacity"},
     {"negative_latency", header + node + "latency = '-1 us'\n", ":8 mesh.latency"},
     {"infinite_latency", header + node + "latency = inf\n", ":8 mesh.latency"},
     {"link_outside", header + node + "links = ['0-2']\n", ":8 mesh.links: '0-2' leaves the 2 endpoints"},
-    {"link_to_itself", header + node + "links = ['1-1']\n", ":8 mesh.links: '1-1' joins an endpoint with itself"},
+    {"link_to_itself", header + node + "links = ['1-1']\n",
+     ":8 mesh.links: '1-1' joins an endpoint with itself"},
     {"link_twice", header + node + "links = ['0-1', '1-0']\n", ":8 mesh.links: the pair 1-0 is listed twice"},
     {"link_badly_written", header + node + "links = ['0 to 1']\n", ":8 mesh.links: '0 to 1' is not a link"},
     {"link_with_rest", header + node + "links = ['0-1 x2y']\n", ":8 mesh.links: '0-1 x2y' is not a link"},
-    {"link_of_no_width", header + node + "links = ['0-1 x0']\n", ":8 mesh.links: '0-1 x0': a pair has 1 to 1024 links"},
+    {"link_of_no_width", header + node + "links = ['0-1 x0']\n",
+     ":8 mesh.links: '0-1 x0': a pair has 1 to 1024 links"},
     {"no_way", header + node + "links = []\n", "mesh.links: no way from endpoint 1 to endpoint 0"},
     {"unknown_port", with_network("topology = 'switch'\ncapacity = '1 GB/s'\nport = 'usb'\n"),
      ":13 switch.port: nothing is called 'usb'"},
-    {"no_planes", with_network("topology = 'switch'\ncapacity = '1 GB/s'\nplanes = 0\n"), ":13 switch.planes"},
-    {"too_many_planes", header + "nodes = 200\nnics_per_node = 1\n" + node +
-                            "[network]\ntopology = 'switch'\ncapacity = '1 GB/s'\nplanes = 10000000\n",
+    {"no_planes", with_network("topology = 'switch'\ncapacity = '1 GB/s'\nplanes = 0\n"),
+     ":13 switch.planes"},
+    {"too_many_planes",
+     header + "nodes = 200\nnics_per_node = 1\n" + node +
+         "[network]\ntopology = 'switch'\ncapacity = '1 GB/s'\nplanes = 10000000\n",
      "200 endpoints × 10000000 planes are more than 20000000 cables"},
-    {"does_not_fit", cluster + node + "[network]\n" + plus.substr(0, plus.find("groups")) +
-                         "groups = 1\nleaves = 1\nspines = 1\nports = 1\nendpoint_capacity = '1 GB/s'\n"
-                         "leaf_capacity = '1 GB/s'\nglobal_capacity = '1 GB/s'\n",
+    {"does_not_fit",
+     cluster + node + "[network]\n" + plus.substr(0, plus.find("groups")) +
+         "groups = 1\nleaves = 1\nspines = 1\nports = 1\nendpoint_capacity = '1 GB/s'\n"
+         "leaf_capacity = '1 GB/s'\nglobal_capacity = '1 GB/s'\n",
      "2 endpoints do not fit 1 groups × 1 switches × 1 ports = 1"},
     {"spine_without_ports", with_network(plus + "radix = 2\nglobal_links = 2\n"),
      "dragonfly_plus.radix: a spine needs 3 ports, a switch has 2"},
     {"leaf_without_ports", with_network(plus + "radix = 1\n"), "dragonfly_plus.radix: a leaf needs 2 ports"},
-    {"too_many_cables", with_network(plus.substr(0, plus.find("groups")) +
-                                     "groups = 9999\nleaves = 1\nspines = 1\nports = 1\nglobal_links = 9999999\n"
-                                     "endpoint_capacity = '1 GB/s'\nleaf_capacity = '1 GB/s'\n"
-                                     "global_capacity = '1 GB/s'\n"),
+    {"too_many_cables",
+     with_network(plus.substr(0, plus.find("groups")) +
+                  "groups = 9999\nleaves = 1\nspines = 1\nports = 1\nglobal_links = 9999999\n"
+                  "endpoint_capacity = '1 GB/s'\nleaf_capacity = '1 GB/s'\n"
+                  "global_capacity = '1 GB/s'\n"),
      "cables between switches are more than 20000000"},
-    {"huge_network", with_network(fly.substr(0, fly.find("groups")) +
-                                  "groups = 10000000\nswitches = 10000000\nports = 10000000\nendpoint_capacity = '1 "
-                                  "GB/s'\nlocal_capacity = '1 GB/s'\nglobal_capacity = '1 GB/s'\n"),
+    {"huge_network",
+     with_network(fly.substr(0, fly.find("groups")) +
+                  "groups = 10000000\nswitches = 10000000\nports = 10000000\nendpoint_capacity = '1 "
+                  "GB/s'\nlocal_capacity = '1 GB/s'\nglobal_capacity = '1 GB/s'\n"),
      "are more than 10000000 endpoints"},
-    {"many_switches", with_network(fly.substr(0, fly.find("groups")) +
-                                   "groups = 1\nswitches = 9999999\nports = 1\nendpoint_capacity = '1 GB/s'\n"
-                                   "local_capacity = '1 GB/s'\nglobal_capacity = '1 GB/s'\n"),
+    {"many_switches",
+     with_network(fly.substr(0, fly.find("groups")) +
+                  "groups = 1\nswitches = 9999999\nports = 1\nendpoint_capacity = '1 GB/s'\n"
+                  "local_capacity = '1 GB/s'\nglobal_capacity = '1 GB/s'\n"),
      "cables between switches are more than 20000000"},
     {"no_local_ports", with_network(fly + "local_ports = 1\nlocal_links = 2\n"),
      "dragonfly.local_ports: 1 other switches × 2 links need 2 ports, a switch has 1"},
@@ -149,12 +169,16 @@ const std::vector<Bad> bad_files{
      "node_ports = 4 cannot be spread evenly over node_switches = 3"},
     {"node_on_too_many_switches", with_network(fly + "node_ports = 4\nnode_switches = 4\n"),
      "node_switches = 4, but a group has only 2 switches"},
-    {"split_nodes", with_network(fly + "node_ports = 3\n"), "a group's 2 ports do not hold whole nodes of 3 ports"},
-    {"unknown_paths", with_network(fly + "global_paths = 'longest'\n"), "dragonfly.global_paths: nothing is called"},
+    {"split_nodes", with_network(fly + "node_ports = 3\n"),
+     "a group's 2 ports do not hold whole nodes of 3 ports"},
+    {"unknown_paths", with_network(fly + "global_paths = 'longest'\n"),
+     "dragonfly.global_paths: nothing is called"},
     {"pods_without_cores", with_network(tree + "pods = 2\n"), "fat_tree.core_links: is missing"},
-    {"cores_without_pods", with_network(tree + "core_links = 2\n"), "fat_tree.core_links: one pod has no cores"},
+    {"cores_without_pods", with_network(tree + "core_links = 2\n"),
+     "fat_tree.core_links: one pod has no cores"},
     {"software_without_source", header + node + "[software]\nstep = '1 us'\n", "software.source: is missing"},
-    {"efficiency_above_one", header + node + "[software]\nefficiency = 1.5\nsource = 's'\n", ":9 software.efficiency"},
+    {"efficiency_above_one", header + node + "[software]\nefficiency = 1.5\nsource = 's'\n",
+     ":9 software.efficiency"},
     {"no_efficiency", header + node + "[software]\nefficiency = 0\nsource = 's'\n", ":9 software.efficiency"},
     {"unknown_cost", header + node + "[software]\nstart = '1 us'\nsource = 's'\n", ":9 software.start"},
 };
@@ -198,13 +222,17 @@ TEST(DeviceFile, GivesADevice) {
 
 TEST(DeviceFile, WrongOnesAreUserErrors) {
   const Folder folder;
-  const auto load_text = [&](const std::string& text) { load_device(folder.write("d.toml", text), "--device"); };
+  const auto load_text = [&](const std::string& text) {
+    load_device(folder.write("d.toml", text), "--device");
+  };
 
   EXPECT_THROW(load_text("name = 'x'\n"), UserError);
   EXPECT_THROW(load_text(test::device_file + "clock = 1\n"), UserError);
   EXPECT_THROW(load_text(test::device_file + "[efficiency]\nceiling = 0.8\nhalf = 2e9\n"), UserError);
-  EXPECT_THROW(load_text(test::device_file + "[efficiency]\nceiling = 1.8\nhalf = 2e9\nsource = 's'\n"), UserError);
-  EXPECT_THROW(load_text(test::device_file + "[efficiency]\nceiling = 0.8\nhalf = 2e9\nsource = ''\n"), UserError);
+  EXPECT_THROW(load_text(test::device_file + "[efficiency]\nceiling = 1.8\nhalf = 2e9\nsource = 's'\n"),
+               UserError);
+  EXPECT_THROW(load_text(test::device_file + "[efficiency]\nceiling = 0.8\nhalf = 2e9\nsource = ''\n"),
+               UserError);
   EXPECT_THROW(load_text("peak = '0 TFLOP/s'\n"), UserError);
 }
 

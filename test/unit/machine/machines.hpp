@@ -4,21 +4,21 @@
 
 #include <unistd.h>
 
+#include <dlnb/document.hpp>
+#include <dlnb/error.hpp>
 #include <filesystem>
 #include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
 
-#include <dlnb/document.hpp>
-#include <dlnb/error.hpp>
-
 #include "machine/machine.hpp"
 #include "machine/wiring.hpp"
 
 namespace dlnb::test {
 
-inline std::shared_ptr<const Fabric> build(const std::string& topology, const std::string& table, int endpoints) {
+inline std::shared_ptr<const Fabric> build(const std::string& topology, const std::string& table,
+                                           int endpoints) {
   return entry_called(topologies::all(), topology, "test").build(parse_toml(table, "t.toml"), endpoints);
 }
 
@@ -43,30 +43,41 @@ inline const std::vector<Instance> instances{
     {"planes", "switch", "capacity = '25 GB/s'\nplanes = 4\nport = 'nic'", 8},
     {"lonely", "switch", "capacity = '25 GB/s'", 1},
     {"full_mesh", "mesh", "capacity = '100 GB/s'", 5},
-    {"mesh_ring", "mesh", "capacity = '50 GB/s'\nlinks = ['0-1', '1-2 x2', '2-3', '3-4', '4-5', '5-0 x4']", 6},
+    {"mesh_ring", "mesh", "capacity = '50 GB/s'\nlinks = ['0-1', '1-2 x2', '2-3', '3-4', '4-5', '5-0 x4']",
+     6},
     {"two_levels", "fat_tree",
-     "leaves = 4\nspines = 3\nports = 4\nleaf_links = 2\nendpoint_capacity = '25 GB/s'\nleaf_capacity = '25 GB/s'", 16},
+     "leaves = 4\nspines = 3\nports = 4\nleaf_links = 2\nendpoint_capacity = '25 GB/s'\nleaf_capacity = '25 "
+     "GB/s'",
+     16},
     {"rails", "fat_tree",
      "leaves = 4\nspines = 2\nports = 4\nnode_ports = 4\nnode_switches = 4\nendpoint_capacity = '25 GB/s'\n"
-     "leaf_capacity = '25 GB/s'", 16},
+     "leaf_capacity = '25 GB/s'",
+     16},
     {"pods", "fat_tree",
      "pods = 3\nleaves = 2\nspines = 2\nports = 2\ncore_links = 3\nendpoint_capacity = '25 GB/s'\n"
-     "leaf_capacity = '25 GB/s'\ncore_capacity = '50 GB/s'", 11},
+     "leaf_capacity = '25 GB/s'\ncore_capacity = '50 GB/s'",
+     11},
     {"dragonfly_one_cable", "dragonfly",
      "groups = 5\nswitches = 4\nports = 2\nendpoint_capacity = '25 GB/s'\nlocal_capacity = '25 GB/s'\n"
-     "global_capacity = '25 GB/s'", 40},
+     "global_capacity = '25 GB/s'",
+     40},
     {"dragonfly_many_cables", "dragonfly",
      "groups = 3\nswitches = 4\nports = 2\nlocal_links = 2\nglobal_links = 7\nendpoint_capacity = '25 GB/s'\n"
-     "local_capacity = '25 GB/s'\nglobal_capacity = '25 GB/s'", 24},
+     "local_capacity = '25 GB/s'\nglobal_capacity = '25 GB/s'",
+     24},
     {"dragonfly_spread_nodes", "dragonfly",
      "groups = 2\nswitches = 3\nports = 4\nnode_ports = 4\nnode_switches = 2\nglobal_links = 2\n"
-     "endpoint_capacity = '25 GB/s'\nlocal_capacity = '25 GB/s'\nglobal_capacity = '25 GB/s'", 24},
+     "endpoint_capacity = '25 GB/s'\nlocal_capacity = '25 GB/s'\nglobal_capacity = '25 GB/s'",
+     24},
     {"one_group", "dragonfly",
      "groups = 1\nswitches = 4\nports = 2\nendpoint_capacity = '25 GB/s'\nlocal_capacity = '25 GB/s'\n"
-     "global_capacity = '25 GB/s'", 8},
+     "global_capacity = '25 GB/s'",
+     8},
     {"plus", "dragonfly_plus",
-     "groups = 4\nleaves = 3\nspines = 2\nports = 2\nleaf_links = 2\nglobal_links = 3\nendpoint_capacity = '12.5 GB/s'\n"
-     "leaf_capacity = '25 GB/s'\nglobal_capacity = '25 GB/s'", 23},
+     "groups = 4\nleaves = 3\nspines = 2\nports = 2\nleaf_links = 2\nglobal_links = 3\nendpoint_capacity = "
+     "'12.5 GB/s'\n"
+     "leaf_capacity = '25 GB/s'\nglobal_capacity = '25 GB/s'",
+     23},
 };
 
 /// A folder of its own for one test's files.
@@ -91,7 +102,8 @@ class Folder {
 };
 
 inline const std::string device_file =
-    "name = 'toy'\nsummary = 'a toy'\nsource = 'invented for tests'\npeak = '100 TFLOP/s'\npeak_type = 'bf16'\n"
+    "name = 'toy'\nsummary = 'a toy'\nsource = 'invented for tests'\npeak = '100 TFLOP/s'\npeak_type = "
+    "'bf16'\n"
     "memory_bandwidth = '1 TB/s'\nmemory = '16 GB'\n";
 
 }  // namespace dlnb::test

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// The table in docs/models/machines.md is what the shipped files say; a wrong page fails here with the right table.
+// The table in docs/models/machines.md is what the shipped files say; a wrong page fails here with the right
+// table.
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include <map>
 #include <sstream>
 #include <tuple>
-
-#include <fmt/format.h>
 
 #include "machines.hpp"
 
@@ -31,7 +31,9 @@ std::string rows_of(const Machine& machine) {
 }
 
 TEST(MachinesPage, HoldsTheCapacitiesOfTheShippedFiles) {
-  std::string table = "| machine | where | class | cables | each, per direction | all, per direction |\n|---|---|---|---|---|---|\n";
+  std::string table =
+      "| machine | where | class | cables | each, per direction | all, per direction "
+      "|\n|---|---|---|---|---|---|\n";
   for (const std::string& name : shipped_machines()) table += rows_of(load_machine(name, "test"));
   std::stringstream page;
   page << std::ifstream(std::string(DLNB_TEST_DATA) + "/../docs/models/machines.md").rdbuf();

@@ -58,7 +58,8 @@ TEST_P(EveryPlacement, RefusesMoreRanksThanDevices) {
   EXPECT_THROW(place(machine, 0, std::string(GetParam()->name), 1, "--ranks"), UserError);
 }
 
-INSTANTIATE_TEST_SUITE_P(All, EveryPlacement, testing::ValuesIn(placements::all().begin(), placements::all().end()),
+INSTANTIATE_TEST_SUITE_P(All, EveryPlacement,
+                         testing::ValuesIn(placements::all().begin(), placements::all().end()),
                          [](const auto& test) { return std::string(test.param->name); });
 
 TEST(Linear, PutsRankOnDevice) {
@@ -73,13 +74,14 @@ TEST(Random, DrawsOtherNodesForOtherSeeds) {
   EXPECT_NE(place(machine, 20, "random", 1, "--ranks"), place(machine, 20, "random", 2, "--ranks"));
 }
 
-// The documented draw, by hand: mt19937_64's 10,000th number from its default seed is fixed by the C++ standard, so the
-// generator is the same everywhere; the steps are those of the file head.
+// The documented draw, by hand: mt19937_64's 10,000th number from its default seed is fixed by the C++
+// standard, so the generator is the same everywhere; the steps are those of the file head.
 TEST(Random, IsTheDocumentedShuffle) {
   const Machine machine = machine_of(6, 1);
   std::vector<int> nodes{0, 1, 2, 3, 4, 5};
   std::mt19937_64 random{42};
-  for (std::size_t i = 0; i < 6; ++i) std::swap(nodes[i], nodes[i + random() % (6 - i)]);  // no number is thrown away
+  for (std::size_t i = 0; i < 6; ++i)
+    std::swap(nodes[i], nodes[i + random() % (6 - i)]);  // no number is thrown away
 
   EXPECT_EQ(place(machine, 6, "random", 42, "--ranks"), nodes);
 }
@@ -89,7 +91,8 @@ TEST(Random, FavoursNoNode) {
   const Machine machine = machine_of(8, 1);
   std::vector<int> first(8, 0);
 
-  for (int seed = 0; seed < 2000; ++seed) ++first[std::size_t(place(machine, 1, "random", seed, "--ranks")[0])];
+  for (int seed = 0; seed < 2000; ++seed)
+    ++first[std::size_t(place(machine, 1, "random", seed, "--ranks")[0])];
 
   for (const int count : first) EXPECT_NEAR(count, 250, 5 * 15);
 }

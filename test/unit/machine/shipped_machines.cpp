@@ -117,7 +117,7 @@ TEST(Gb300Nvl72, CarriesThePublishedNvlinkBandwidth) {
   EXPECT_EQ(m.devices(), 72);
   double both = 0;
   for (const Link& link : m.node_fabric->links()) both += link.capacity.value;
-  EXPECT_EQ(both, 72 * 1.8e12);  // 130 TB/s in the rack [paper, III-B]
+  EXPECT_EQ(both, 72 * 1.8e12);                             // 130 TB/s in the rack [paper, III-B]
   EXPECT_NEAR(72 * m.device.peak.value * 2, 360e15, 1e12);  // the paper's 360 PFLOP/s are with sparsity
 }
 
@@ -127,14 +127,15 @@ TEST(Leonardo, HasThePublishedStructure) {
   EXPECT_EQ(m.devices(), 13824);
   EXPECT_EQ(m.nics_per_node, 4);
   EXPECT_EQ(m.topology, "dragonfly_plus, 23 groups");
-  EXPECT_EQ(cables_per_class(*m.network), (std::map<LinkClass, std::int64_t>{{LinkClass::nic, 3456 * 4},
-                                                                             {LinkClass::leaf, 23 * 18 * 18},
-                                                                             {LinkClass::global, 23 * 22 / 2 * 18}}));
+  EXPECT_EQ(cables_per_class(*m.network),
+            (std::map<LinkClass, std::int64_t>{{LinkClass::nic, 3456 * 4},
+                                               {LinkClass::leaf, 23 * 18 * 18},
+                                               {LinkClass::global, 23 * 22 / 2 * 18}}));
   EXPECT_EQ(m.network->group_of(179 * 4 + 3), 0);  // 180 nodes in a group
   EXPECT_EQ(m.network->group_of(180 * 4), 1);
-  EXPECT_EQ(m.network->switch_of(9 * 4 + 3), 0);   // 10 nodes on a leaf
+  EXPECT_EQ(m.network->switch_of(9 * 4 + 3), 0);  // 10 nodes on a leaf
   EXPECT_EQ(m.network->switch_of(10 * 4), 1);
-  EXPECT_EQ(node_links_from(m, 0), 3 * 100e9);     // 800 Gbit/s to each of three others
+  EXPECT_EQ(node_links_from(m, 0), 3 * 100e9);  // 800 Gbit/s to each of three others
 }
 
 TEST(Leonardo, FillsItsSwitchesPortsAsPublished) {
@@ -156,16 +157,18 @@ TEST(Jupiter, HasThePublishedStructure) {
 
   EXPECT_EQ(m.devices(), 23536);
   EXPECT_EQ(m.topology, "dragonfly_plus, 25 groups");
-  EXPECT_EQ(cables_per_class(*m.network), (std::map<LinkClass, std::int64_t>{{LinkClass::nic, 5884 * 4},
-                                                                             {LinkClass::leaf, 25 * 15 * 16},
-                                                                             {LinkClass::global, 25 * 24 / 2 * 30}}));
+  EXPECT_EQ(cables_per_class(*m.network),
+            (std::map<LinkClass, std::int64_t>{{LinkClass::nic, 5884 * 4},
+                                               {LinkClass::leaf, 25 * 15 * 16},
+                                               {LinkClass::global, 25 * 24 / 2 * 30}}));
   EXPECT_EQ(m.network->group_of(239 * 4 + 3), 0);  // 240 nodes in a group
   EXPECT_EQ(m.network->group_of(240 * 4), 1);
   EXPECT_EQ(leaving_group(*m.network), 24 * 30 * 50e9);
   EXPECT_EQ(node_links_from(m, 1), 3 * 150e9);
   for (auto& [vertex, of] : ports(*m.network)) {
     if (vertex < m.network->endpoints()) continue;
-    EXPECT_LE(of[LinkClass::nic] / 2 + of[LinkClass::leaf] + of[LinkClass::global], 64);  // two NICs share a port
+    EXPECT_LE(of[LinkClass::nic] / 2 + of[LinkClass::leaf] + of[LinkClass::global],
+              64);  // two NICs share a port
     EXPECT_TRUE(of[LinkClass::global] == 24 * 30 / 16 || of[LinkClass::global] == 0);  // spines; leaves
   }
 }
@@ -175,9 +178,10 @@ TEST(Alps, HasThePublishedStructure) {
 
   EXPECT_EQ(m.devices(), 10752);
   EXPECT_EQ(m.topology, "dragonfly, 21 groups");
-  EXPECT_EQ(cables_per_class(*m.network), (std::map<LinkClass, std::int64_t>{{LinkClass::nic, 2688 * 4},
-                                                                             {LinkClass::group, 21 * 32 * 31 / 2},
-                                                                             {LinkClass::global, 21 * 20 / 2 * 27}}));
+  EXPECT_EQ(cables_per_class(*m.network),
+            (std::map<LinkClass, std::int64_t>{{LinkClass::nic, 2688 * 4},
+                                               {LinkClass::group, 21 * 32 * 31 / 2},
+                                               {LinkClass::global, 21 * 20 / 2 * 27}}));
   EXPECT_EQ(node_links_from(m, 2), 3 * 150e9);  // 1.2 Tbit/s to each of three others
   for (auto& [vertex, of] : ports(*m.network)) {
     if (vertex < m.network->endpoints()) continue;
@@ -193,9 +197,10 @@ TEST(Lumi, HasThePublishedStructure) {
   EXPECT_EQ(m.devices(), 2976 * 8);
   EXPECT_EQ(m.nics_per_node, 4);
   EXPECT_EQ(m.topology, "dragonfly, 24 groups");
-  EXPECT_EQ(cables_per_class(*m.network), (std::map<LinkClass, std::int64_t>{{LinkClass::nic, 2976 * 4},
-                                                                             {LinkClass::group, 24 * 31 * 30 / 2},
-                                                                             {LinkClass::global, 24 * 23 / 2 * 20}}));
+  EXPECT_EQ(cables_per_class(*m.network),
+            (std::map<LinkClass, std::int64_t>{{LinkClass::nic, 2976 * 4},
+                                               {LinkClass::group, 24 * 31 * 30 / 2},
+                                               {LinkClass::global, 24 * 23 / 2 * 20}}));
   EXPECT_EQ(m.network->group_of(123 * 4 + 3), 0);  // 124 nodes in a group
   EXPECT_EQ(m.network->group_of(124 * 4), 1);
   for (int nic = 0; nic < 8; ++nic) EXPECT_EQ(m.nic_of(nic), nic / 2);  // two GCDs share a module's NIC
@@ -219,7 +224,8 @@ TEST(Lumi, JoinsItsGcdsByOneToFourLinks) {
     ++cables[m.node_fabric->links()[i].capacity.value / 50e9];
 
   EXPECT_EQ(cables, (std::map<double, int>{{4, 4}, {2, 2}, {1, 6}}));
-  // Infinity Fabric ports of a GCD to others: even ones 4 + 2 + 1, odd ones 4 + 1 + 1 (they also hold the NIC).
+  // Infinity Fabric ports of a GCD to others: even ones 4 + 2 + 1, odd ones 4 + 1 + 1 (they also hold the
+  // NIC).
   for (int gcd = 0; gcd < 8; ++gcd) EXPECT_EQ(node_links_from(m, gcd) / 50e9, gcd % 2 == 0 ? 7 : 6);
   std::vector<LinkIndex> links;
   m.route(0, 6, 0, links);

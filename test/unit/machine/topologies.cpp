@@ -34,7 +34,8 @@ TEST(Switch, HasAnUpAndADownLinkPerEndpointAndPlane) {
 
 // One switch is passed: sending 1 us + switch 0.2 us + receiving 1 us.
 TEST(Switch, TakesTheLatencyOfBothEndsAndOneSwitch) {
-  const auto fabric = build("switch", "capacity = '1 GB/s'\nendpoint_latency = '1 us'\nswitch_latency = '200 ns'", 2);
+  const auto fabric =
+      build("switch", "capacity = '1 GB/s'\nendpoint_latency = '1 us'\nswitch_latency = '200 ns'", 2);
 
   EXPECT_NEAR(latency_of(*fabric, route(*fabric, 0, 1)), 2.2e-6, 1e-15);
 }
@@ -68,20 +69,23 @@ TEST(Mesh, PrefersADirectLinkToAWiderDetour) {
 
 TEST(FatTree, CountsItsCables) {
   // 12 endpoints; 6 leaves × 2 spines each; 6 spines × 3 cores above each.
-  const auto fabric = build("fat_tree",
-                            "pods = 3\nleaves = 2\nspines = 2\nports = 2\ncore_links = 3\nendpoint_capacity = '1 GB/s'\n"
-                            "leaf_capacity = '1 GB/s'\ncore_capacity = '1 GB/s'", 12);
+  const auto fabric =
+      build("fat_tree",
+            "pods = 3\nleaves = 2\nspines = 2\nports = 2\ncore_links = 3\nendpoint_capacity = '1 GB/s'\n"
+            "leaf_capacity = '1 GB/s'\ncore_capacity = '1 GB/s'",
+            12);
 
-  EXPECT_EQ(links_per_class(*fabric), (std::map<LinkClass, std::int64_t>{{LinkClass::nic, 2 * 12},
-                                                                         {LinkClass::leaf, 2 * 6 * 2},
-                                                                         {LinkClass::global, 2 * 6 * 3}}));
+  EXPECT_EQ(links_per_class(*fabric),
+            (std::map<LinkClass, std::int64_t>{
+                {LinkClass::nic, 2 * 12}, {LinkClass::leaf, 2 * 6 * 2}, {LinkClass::global, 2 * 6 * 3}}));
 }
 
 TEST(FatTree, GivesRailsTheirLeaves) {
   // 4 nodes of 4 NICs on 4 leaves of 4 ports, rail-optimised: NIC i of every node on leaf i.
   const auto fabric = build("fat_tree",
                             "leaves = 4\nspines = 2\nports = 4\nnode_ports = 4\nnode_switches = 4\n"
-                            "endpoint_capacity = '1 GB/s'\nleaf_capacity = '1 GB/s'", 16);
+                            "endpoint_capacity = '1 GB/s'\nleaf_capacity = '1 GB/s'",
+                            16);
 
   for (int node = 0; node < 4; ++node)
     for (int nic = 0; nic < 4; ++nic) EXPECT_EQ(fabric->switch_of(node * 4 + nic), nic);
@@ -89,21 +93,25 @@ TEST(FatTree, GivesRailsTheirLeaves) {
 
 // Endpoint, three switches, endpoint: 1 + 3 × 0.1 + 1 us between pods five switches.
 TEST(FatTree, AddsTheLatencyOfEverySwitch) {
-  const auto fabric = build("fat_tree",
-                            "pods = 2\nleaves = 2\nspines = 1\nports = 1\ncore_links = 1\nendpoint_capacity = '1 GB/s'\n"
-                            "leaf_capacity = '1 GB/s'\ncore_capacity = '1 GB/s'\nendpoint_latency = '1 us'\n"
-                            "switch_latency = '100 ns'", 4);
+  const auto fabric =
+      build("fat_tree",
+            "pods = 2\nleaves = 2\nspines = 1\nports = 1\ncore_links = 1\nendpoint_capacity = '1 GB/s'\n"
+            "leaf_capacity = '1 GB/s'\ncore_capacity = '1 GB/s'\nendpoint_latency = '1 us'\n"
+            "switch_latency = '100 ns'",
+            4);
 
   EXPECT_NEAR(latency_of(*fabric, route(*fabric, 0, 1)), 2.3e-6, 1e-15);
   EXPECT_NEAR(latency_of(*fabric, route(*fabric, 0, 3)), 2.5e-6, 1e-15);
 }
 
 constexpr const char* two_groups =
-    "groups = 2\nswitches = 4\nports = 1\nglobal_links = 4\nendpoint_capacity = '1 GB/s'\nlocal_capacity = '1 GB/s'\n"
+    "groups = 2\nswitches = 4\nports = 1\nglobal_links = 4\nendpoint_capacity = '1 GB/s'\nlocal_capacity = "
+    "'1 GB/s'\n"
     "global_capacity = '1 GB/s'\n";
 
 TEST(Dragonfly, GoesStraightWhereItsSwitchHasTheCable) {
-  // Cable k joins switch k of both groups: from endpoint 2 to 4 + 2 over it alone, to 4 + 1 with one local hop.
+  // Cable k joins switch k of both groups: from endpoint 2 to 4 + 2 over it alone, to 4 + 1 with one local
+  // hop.
   const auto fabric = build("dragonfly", two_groups, 8);
 
   EXPECT_EQ(route(*fabric, 2, 6).size(), 3u);
@@ -124,9 +132,11 @@ TEST(Dragonfly, UsesAllParallelCablesWhenTold) {
 
 TEST(Dragonfly, DealsGlobalCablesEvenlyToSwitches) {
   // 4 other groups × 3 cables over 5 switches: 12 = 2 + 2 + 2 + 3 + 3.
-  const auto fabric = build("dragonfly",
-                            "groups = 5\nswitches = 5\nports = 1\nglobal_links = 3\nendpoint_capacity = '1 GB/s'\n"
-                            "local_capacity = '1 GB/s'\nglobal_capacity = '1 GB/s'", 25);
+  const auto fabric =
+      build("dragonfly",
+            "groups = 5\nswitches = 5\nports = 1\nglobal_links = 3\nendpoint_capacity = '1 GB/s'\n"
+            "local_capacity = '1 GB/s'\nglobal_capacity = '1 GB/s'",
+            25);
   const Wiring& wiring = test::wiring_of(*fabric);
   std::map<int, int> leaving;
 
@@ -139,9 +149,11 @@ TEST(Dragonfly, DealsGlobalCablesEvenlyToSwitches) {
 
 TEST(Dragonfly, SpreadsANodeOverTwoSwitches) {
   // 31 switches × 16 ports, 124 nodes of 4: the first halves take 124 × 2 = 248 = 15.5 × 16 ports.
-  const auto fabric = build("dragonfly",
-                            "groups = 1\nswitches = 31\nports = 16\nnode_ports = 4\nnode_switches = 2\n"
-                            "endpoint_capacity = '1 GB/s'\nlocal_capacity = '1 GB/s'\nglobal_capacity = '1 GB/s'", 496);
+  const auto fabric =
+      build("dragonfly",
+            "groups = 1\nswitches = 31\nports = 16\nnode_ports = 4\nnode_switches = 2\n"
+            "endpoint_capacity = '1 GB/s'\nlocal_capacity = '1 GB/s'\nglobal_capacity = '1 GB/s'",
+            496);
   std::map<int, int> on_switch;
 
   for (int e = 0; e < 496; ++e) ++on_switch[fabric->switch_of(e)];
@@ -157,9 +169,11 @@ TEST(Dragonfly, SpreadsANodeOverTwoSwitches) {
 
 TEST(DragonflyPlus, CountsItsCables) {
   // 3 groups: 3 × 2 leaves × 2 spines × 2 copies, 3 pairs of groups × 4.
-  const auto fabric = build("dragonfly_plus",
-                            "groups = 3\nleaves = 2\nspines = 2\nports = 2\nleaf_links = 2\nglobal_links = 4\n"
-                            "endpoint_capacity = '1 GB/s'\nleaf_capacity = '1 GB/s'\nglobal_capacity = '1 GB/s'", 12);
+  const auto fabric =
+      build("dragonfly_plus",
+            "groups = 3\nleaves = 2\nspines = 2\nports = 2\nleaf_links = 2\nglobal_links = 4\n"
+            "endpoint_capacity = '1 GB/s'\nleaf_capacity = '1 GB/s'\nglobal_capacity = '1 GB/s'",
+            12);
 
   EXPECT_EQ(links_per_class(*fabric), (std::map<LinkClass, std::int64_t>{{LinkClass::nic, 2 * 12},
                                                                          {LinkClass::leaf, 2 * 3 * 2 * 2 * 2},
@@ -168,10 +182,12 @@ TEST(DragonflyPlus, CountsItsCables) {
 
 // leaf, spine, spine, leaf: 1 + 4 × 0.1 + 0.5 (the long cable) + 1 us.
 TEST(DragonflyPlus, AddsTheLatencyOfTheLongCable) {
-  const auto fabric = build("dragonfly_plus",
-                            "groups = 2\nleaves = 1\nspines = 1\nports = 1\nendpoint_capacity = '1 GB/s'\n"
-                            "leaf_capacity = '1 GB/s'\nglobal_capacity = '1 GB/s'\nendpoint_latency = '1 us'\n"
-                            "switch_latency = '100 ns'\nglobal_latency = '500 ns'", 2);
+  const auto fabric =
+      build("dragonfly_plus",
+            "groups = 2\nleaves = 1\nspines = 1\nports = 1\nendpoint_capacity = '1 GB/s'\n"
+            "leaf_capacity = '1 GB/s'\nglobal_capacity = '1 GB/s'\nendpoint_latency = '1 us'\n"
+            "switch_latency = '100 ns'\nglobal_latency = '500 ns'",
+            2);
 
   EXPECT_NEAR(latency_of(*fabric, route(*fabric, 0, 1)), 2.9e-6, 1e-15);
 }
