@@ -10,8 +10,8 @@
 
 namespace dlnb {
 
-inline constexpr std::size_t timeline_ranks = 64;
-inline constexpr std::size_t timeline_events = 2000;  ///< per rank
+inline constexpr std::size_t timeline_ranks = 16;
+inline constexpr std::size_t timeline_events = 1000;  ///< per rank
 
 struct Timeline {
   std::vector<TimelineRank> ranks;

@@ -51,7 +51,7 @@ TEST(Timeline, IsOfTheMedianIteration) {
 }
 
 TEST(Timeline, SamplesRanksOfEveryRole) {
-  // 100 ranks per stage: the first 64 ranks are all of stage 0.
+  // 100 ranks per stage: the first 16 ranks are all of stage 0.
   const Schedule schedule =
       roles({{"data", 100}, {"pipeline", 3}}, 1, {{compute()}, {compute()}, {compute()}});
   const Trace trace = one_iteration(10, std::vector<std::vector<Interval>>(300, {at(0, 10)}));
@@ -62,9 +62,9 @@ TEST(Timeline, SamplesRanksOfEveryRole) {
   std::set<std::int64_t> roles_seen;
   for (const TimelineRank& rank : metrics.timeline) roles_seen.insert(rank.role);
   EXPECT_EQ(roles_seen, (std::set<std::int64_t>{0, 1, 2}));
-  EXPECT_EQ(metrics.timeline[61].rank, 61);
-  EXPECT_EQ(metrics.timeline[62].rank, 100);
-  EXPECT_EQ(metrics.timeline[63].rank, 200);
+  EXPECT_EQ(metrics.timeline[13].rank, 13);
+  EXPECT_EQ(metrics.timeline[14].rank, 100);
+  EXPECT_EQ(metrics.timeline[15].rank, 200);
 }
 
 TEST(Timeline, MergesNeighboursOfOneCauseOverTheLimit) {
