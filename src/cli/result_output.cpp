@@ -107,8 +107,7 @@ void write_result(const Arguments& given, const Result& result) {
     log::info(fmt::format("wrote {}", output));
   }
   print(written(result, given.has("--json") || output == "-" ? "json" : "text"));
-  if (!result.valid)
-    throw WrongResult(result.kind, "the result is INVALID", "its notes say why; it was written all the same");
+  if (!result.valid) throw WrongResult(result.kind, "the result is INVALID", "its notes say why");
 }
 
 }  // namespace dlnb

@@ -13,6 +13,7 @@
 #include "cli/host.hpp"
 #include "config/config.hpp"
 #include "executor/live/backend.hpp"
+#include "executor/live/live.hpp"
 #include "executor/sim/network.hpp"
 #include "machine/machine.hpp"
 #include "model/model.hpp"
@@ -117,8 +118,9 @@ Needs needs_of(const PlanSpec& plan) {
   return needs;
 }
 
-/// As many ranks as this host has cores, in multiples of what the plan needs.
+/// As many ranks as a launcher started, else as this host has cores, in multiples of what the plan needs.
 std::int64_t usual_ranks(const PlanSpec& plan) {
+  if (inside_a_world() && launched_ranks() > 0) return launched_ranks();
   const Needs needs = needs_of(plan);
   return needs.rest ? std::max<std::int64_t>(1, usable_cores() / needs.ranks) * needs.ranks : needs.ranks;
 }

@@ -3,11 +3,14 @@
 import csv
 import io
 import json
+import os
 import pathlib
+import shutil
+import subprocess
 import tempfile
 import unittest
 
-from program import ProgramTest, has_page, run
+from program import PROGRAM, ProgramTest, has_page, run
 
 COMMANDS = ["run", "simulate", "schedule print", "schedule check", "schedule ledger", "report", "list", "doctor",
             "completion"]
@@ -253,6 +256,21 @@ class Run(InFolder):
         self.assertIn(done.returncode, (0, 4), done.stderr)
         result = json.loads((self.folder / "out.json").read_text())
         self.assertEqual(result["machine"]["ranks"], 2)
+        self.assertEqual(done.stdout.count(result["label"]), 1, done.stdout)
+
+    def test_under_the_users_own_mpirun(self):
+        if reason := backend_missing("mpi-openmpi"):
+            self.skipTest(reason)
+        launcher = shutil.which("mpirun.openmpi")
+        if not launcher:
+            self.skipTest("no mpirun.openmpi here")
+        env = dict(os.environ, OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1")
+        done = subprocess.run([launcher, "--oversubscribe", "--bind-to", "none", "-n", "3", PROGRAM, "run", *DP,
+                               "--scale", "1/512", "--iterations", "1", "-o", "out.json"], cwd=self.folder, env=env,
+                              capture_output=True, text=True, timeout=120, check=False)
+        self.assertIn(done.returncode, (0, 4), done.stderr)
+        result = json.loads((self.folder / "out.json").read_text())
+        self.assertEqual(result["machine"]["ranks"], 3)
         self.assertEqual(done.stdout.count(result["label"]), 1, done.stdout)
 
     def test_a_backend_that_is_not_here_is_no_mistake_of_the_user(self):
