@@ -60,7 +60,9 @@ int main() {
   for (Row& row : rows) row.ours = ours(row.asked, row.phases, true);
 
   fmt::print("mean error of a compute phase, us (and of the sum of all phases, us)\n");
-  fmt::print("{:>10} {:>7} {:>22} {:>22} {:>22}\n", "asked us", "phases", "usleep", "ours, no spinning", "ours");
+  fmt::print("{:>10} {:>7} {:>22} {:>22} {:>22}\n", "asked us", "phases", "usleep", "ours, no spinning",
+             "ours");
   for (const Row& row : rows)
-    fmt::print("{:>10} {:>7} {:>22} {:>22} {:>22}\n", row.asked / 1000, row.phases, row.plain, row.shared, row.ours);
+    fmt::print("{:>10} {:>7} {:>22} {:>22} {:>22}\n", row.asked / 1000, row.phases, row.plain, row.shared,
+               row.ours);
 }

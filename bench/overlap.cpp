@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// overlap [backend] [ranks] [progress] [MB] [compute ms]: whether communication really goes on while ranks compute.
-// Eight non-blocking all-reduces, each under a compute phase, beside the same eight without compute.
+// overlap [backend] [ranks] [progress] [MB] [compute ms]: whether communication really goes on while ranks
+// compute. Eight non-blocking all-reduces, each under a compute phase, beside the same eight without compute.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -19,7 +19,8 @@ using namespace dlnb;
 
 constexpr int operations = 8;
 
-/// First without compute (`operations` blocking), then under compute: one step holds both, so both see one machine.
+/// First without compute (`operations` blocking), then under compute: one step holds both, so both see one
+/// machine.
 Schedule schedule(std::int64_t ranks, std::int64_t elements, double seconds) {
   Schedule schedule;
   schedule.grid = ProcessGrid({{"data", ranks}});
@@ -57,7 +58,9 @@ Schedule schedule(std::int64_t ranks, std::int64_t elements, double seconds) {
 }
 
 int run(const std::vector<std::string>& words) {
-  const auto word = [&](std::size_t i, const char* fallback) { return words.size() > i ? words[i] : fallback; };
+  const auto word = [&](std::size_t i, const char* fallback) {
+    return words.size() > i ? words[i] : fallback;
+  };
   RunSpec spec;
   spec.backend = word(1, "mpi");
   spec.ranks = std::atoi(word(2, "2").c_str());
@@ -66,11 +69,13 @@ int run(const std::vector<std::string>& words) {
   const double megabytes = std::atof(word(4, "20").c_str()), milliseconds = std::atof(word(5, "200").c_str());
   if (needs_launcher(spec.backend) && !inside_a_world()) return launch(spec, words);
 
-  const auto trace = run_live(schedule(spec.ranks, std::int64_t(megabytes * 1e6 / 4), milliseconds * 1e-3), spec);
+  const auto trace =
+      run_live(schedule(spec.ranks, std::int64_t(megabytes * 1e6 / 4), milliseconds * 1e-3), spec);
   if (!trace) return 0;
-  const std::size_t per_step = 2 + 5 * std::size_t(operations), compute_begin = 2 + 2 * std::size_t(operations);
-  fmt::print("{}, {} ranks, progress {}: {} all-reduces of {} MB, each under {} ms of compute\n", trace->library,
-             spec.ranks, spec.progress, operations, megabytes, milliseconds);
+  const std::size_t per_step = 2 + 5 * std::size_t(operations),
+                    compute_begin = 2 + 2 * std::size_t(operations);
+  fmt::print("{}, {} ranks, progress {}: {} all-reduces of {} MB, each under {} ms of compute\n",
+             trace->library, spec.ranks, spec.progress, operations, megabytes, milliseconds);
   for (int k = 0; k < trace->iterations; ++k) {
     double alone = 0, exposed = 0;
     for (const RankTrace& rank : trace->ranks) {
@@ -80,8 +85,8 @@ int run(const std::vector<std::string>& words) {
       alone = std::max(alone, communication);
       exposed = std::max(exposed, together - operations * milliseconds);
     }
-    fmt::print("  iteration {}: alone {:.1f} ms, exposed under compute {:.1f} ms = {:.1f} %\n", k, alone, exposed,
-               100 * exposed / alone);
+    fmt::print("  iteration {}: alone {:.1f} ms, exposed under compute {:.1f} ms = {:.1f} %\n", k, alone,
+               exposed, 100 * exposed / alone);
   }
   for (const std::string& note : trace->notes) fmt::print("  {}\n", note);
   return 0;

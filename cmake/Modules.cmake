@@ -1,5 +1,5 @@
-# Communication libraries are modules loaded at run time, so that one program serves machines with either MPI, both or
-# none. src/executor/live/modules/mpi is built once per MPI whose compiler wrapper is found.
+# Communication libraries are modules loaded at run time, so that one program serves machines with either MPI,
+# both or none. src/executor/live/modules/mpi is built once per MPI whose compiler wrapper is found.
 set(DLNB_MODULES_BUILD ${CMAKE_BINARY_DIR}/lib/dlnetbench)
 set(DLNB_MODULES_INSTALL ${CMAKE_INSTALL_LIBDIR}/dlnetbench)
 file(RELATIVE_PATH modules_beside_program /prefix/${CMAKE_INSTALL_BINDIR} /prefix/${DLNB_MODULES_INSTALL})
@@ -13,13 +13,14 @@ function(dlnb_mpi_module name wrapper compile_query link_query)
     message(STATUS "MPI module ${name}: not built (${wrapper} not found or switched off)")
     return()
   endif()
-  execute_process(COMMAND ${DLNB_MPICC_${name}} ${compile_query} OUTPUT_VARIABLE compile RESULT_VARIABLE failed
+  set(mpicc ${DLNB_MPICC_${name}})
+  execute_process(COMMAND ${mpicc} ${compile_query} OUTPUT_VARIABLE compile RESULT_VARIABLE failed
                   ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
-  execute_process(COMMAND ${DLNB_MPICC_${name}} ${link_query} OUTPUT_VARIABLE link RESULT_VARIABLE failed_too
+  execute_process(COMMAND ${mpicc} ${link_query} OUTPUT_VARIABLE link RESULT_VARIABLE failed_too
                   ERROR_QUIET OUTPUT_STRIP_TRAILING_WHITESPACE)
-  execute_process(COMMAND ${DLNB_MPICC_${name}} --showme:version RESULT_VARIABLE not_open_mpi OUTPUT_QUIET ERROR_QUIET)
+  execute_process(COMMAND ${mpicc} --showme:version RESULT_VARIABLE not_open_mpi OUTPUT_QUIET ERROR_QUIET)
   if(failed OR failed_too OR (name STREQUAL MPICH AND NOT not_open_mpi))
-    message(STATUS "MPI module ${name}: not built (${DLNB_MPICC_${name}} is another MPI's wrapper)")
+    message(STATUS "MPI module ${name}: not built (${mpicc} is another MPI's wrapper)")
     return()
   endif()
   separate_arguments(compile UNIX_COMMAND "${compile}")
@@ -30,7 +31,7 @@ function(dlnb_mpi_module name wrapper compile_query link_query)
 
   # 64-bit counts came with MPI 4.
   file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/generated/large_counts.cpp CONTENT
-       "#include <mpi.h>\nint main() { return MPI_Allreduce_c(nullptr, nullptr, 0, MPI_BYTE, MPI_SUM, MPI_COMM_SELF); }\n")
+       "#include <mpi.h>\nint main() { return MPI_Bcast_c(nullptr, 0, MPI_BYTE, 0, MPI_COMM_SELF); }\n")
   try_compile(DLNB_MPI_${name}_LARGE_COUNTS ${CMAKE_BINARY_DIR}/generated/large_counts_${name}
               ${CMAKE_BINARY_DIR}/generated/large_counts.cpp CMAKE_FLAGS "-DINCLUDE_DIRECTORIES=${includes}"
               COMPILE_DEFINITIONS -DOMPI_SKIP_MPICXX -DMPICH_SKIP_MPICXX LINK_LIBRARIES ${link})
@@ -44,8 +45,9 @@ function(dlnb_mpi_module name wrapper compile_query link_query)
   set(folder ${PROJECT_SOURCE_DIR}/src/executor/live)
   add_library(dlnb_mpi_${lower} MODULE ${folder}/modules/mpi/transport.cpp ${folder}/modules/mpi/types.cpp
                                        ${folder}/modules/mpi/${calls} ${folder}/reduction.cpp)
-  set_target_properties(dlnb_mpi_${lower} PROPERTIES PREFIX "" LIBRARY_OUTPUT_DIRECTORY ${DLNB_MODULES_BUILD}
-                                                     CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON)
+  set_target_properties(dlnb_mpi_${lower} PROPERTIES PREFIX "" CXX_VISIBILITY_PRESET hidden
+                                          VISIBILITY_INLINES_HIDDEN ON
+                                          LIBRARY_OUTPUT_DIRECTORY ${DLNB_MODULES_BUILD})
   target_include_directories(dlnb_mpi_${lower} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
   target_include_directories(dlnb_mpi_${lower} SYSTEM PRIVATE ${includes})
   target_compile_definitions(dlnb_mpi_${lower} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)

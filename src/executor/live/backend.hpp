@@ -32,8 +32,8 @@ struct Backend {
   std::string_view summary;
   /// Why it cannot be used here and what to install; empty where it can.
   std::string (*missing)();
-  /// Runs `body` for every rank that lives in this process, each with its end of the world, and returns when all
-  /// have. Rethrows the first failure after the other local ranks were released.
+  /// Runs `body` for every rank that lives in this process, each with its end of the world, and returns when
+  /// all have. Rethrows the first failure after the other local ranks were released.
   void (*open)(const WorldOptions& options, const std::function<void(Transport&)>& body);
   /// Null where ranks need no processes of their own.
   Launcher (*launcher)(std::int64_t ranks, bool second_thread);

@@ -13,7 +13,9 @@ namespace dlnb {
 namespace {
 
 // All-reduce and broadcast work in the receive buffer.
-bool in_place(OperationKind kind) { return kind == OperationKind::all_reduce || kind == OperationKind::broadcast; }
+bool in_place(OperationKind kind) {
+  return kind == OperationKind::all_reduce || kind == OperationKind::broadcast;
+}
 
 bool reduces(OperationKind kind) {
   return kind == OperationKind::all_reduce || kind == OperationKind::reduce_scatter;
@@ -45,7 +47,8 @@ class Binder {
   // In ascending order of axes, which is the same order on every rank.
   void number_groups() {
     binding_.groups.emplace_back();
-    for (std::int64_t rank = 0; rank < schedule_.grid.ranks(); ++rank) binding_.groups[0].push_back(int(rank));
+    for (std::int64_t rank = 0; rank < schedule_.grid.ranks(); ++rank)
+      binding_.groups[0].push_back(int(rank));
     std::set<AxisSet> used;
     for (const Operation& operation : binding_.operations)
       if (is_collective(operation.kind) && !alone(operation)) used.insert(operation.axes);
@@ -158,7 +161,8 @@ void refuse_unsupported(const Schedule& schedule) {
   for (const Program& program : schedule.programs)
     for (const Operation& operation : program.operations)
       if (operation.kind != OperationKind::compute && !is_wait(operation.kind) && !moves_data(operation.kind))
-        throw Unavailable("run", fmt::format("operation '{}' cannot be carried out live", name_of(operation.kind)),
+        throw Unavailable("run",
+                          fmt::format("operation '{}' cannot be carried out live", name_of(operation.kind)),
                           "simulate this plan instead");
 }
 

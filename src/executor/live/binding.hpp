@@ -45,11 +45,12 @@ struct Lane {
 
 /// The program of one rank, made ready to run. Communicators are numbered 0 … groups.size() − 1 here.
 struct Binding {
-  std::vector<Operation> operations;       ///< execution order
-  std::vector<Action> actions;             ///< one per operation
+  std::vector<Operation> operations;  ///< execution order
+  std::vector<Action> actions;        ///< one per operation
   std::vector<Waited> waited;
-  std::vector<std::vector<int>> groups;    ///< members of communicator 0 (all ranks, for messages) and of those used
-  std::vector<AxisSet> group_axes;         ///< of each; 0 for communicator 0
+  /// Members of communicator 0 (all ranks, for messages) and of those that collectives use.
+  std::vector<std::vector<int>> groups;
+  std::vector<AxisSet> group_axes;  ///< of each; 0 for communicator 0
   std::vector<Lane> lanes;
   int slots = 0;
 

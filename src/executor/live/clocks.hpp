@@ -15,8 +15,9 @@ struct Offset {
   std::int64_t bound = 0;  ///< the estimate is off by at most this
 };
 
-/// Ping-pong with rank 0, collective over the world. Of many round trips the shortest is taken: the answer was given
-/// somewhere within it, so its middle is off by at most half of it (Cristian 1989, Distributed Computing 3:146).
+/// Ping-pong with rank 0, collective over the world. Of many round trips the shortest is taken: the answer
+/// was given somewhere within it, so its middle is off by at most half of it (Cristian 1989, Distributed
+/// Computing 3:146).
 Offset estimate_offset(const Control& control, Clock& clock);
 
 /// Rank 0's time for a reading of this rank's clock, with the drift between two estimates taken as linear.

@@ -52,9 +52,9 @@ void ComputeEmulator::pass_until(std::int64_t deadline, std::int64_t asked) {
     std::int64_t left = deadline - now;
     if (left <= margin) break;
     const bool polling = progress_ && progress_->wanted();
-    // A poll may find a large block to copy or add up. Shortly before the deadline that would make the phase too
-    // long, so there one that lasts as long as the longest of late is not begun; of a short phase no more than the
-    // last twentieth is left without polls.
+    // A poll may find a large block to copy or add up. Shortly before the deadline that would make the phase
+    // too long, so there one that lasts as long as the longest of late is not begun; of a short phase no more
+    // than the last twentieth is left without polls.
     if (polling && left - margin > std::min(longest_poll_, asked / 20)) {
       progress_->poll();
       const std::int64_t after = clock_.now();

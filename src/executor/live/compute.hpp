@@ -28,9 +28,9 @@ class Progress {
 
 /// Emulates compute: keeps a rank busy until a deadline.
 ///
-/// Sleeps to shortly before the deadline, because the sleeping core may be needed by the library, then spins, because
-/// a sleep ends 30 to 100 µs late. What a phase was too long or too short is taken off the next one, so that the sum
-/// of all phases does not drift; at most half a phase is taken off.
+/// Sleeps to shortly before the deadline, because the sleeping core may be needed by the library, then spins,
+/// because a sleep ends 30 to 100 µs late. What a phase was too long or too short is taken off the next one,
+/// so that the sum of all phases does not drift; at most half a phase is taken off.
 class ComputeEmulator {
  public:
   struct Accuracy {
@@ -39,11 +39,12 @@ class ComputeEmulator {
     std::int64_t phases = 0;
   };
 
-  static constexpr std::int64_t spin_margin = 120'000;   ///< ns before the deadline at which sleeping ends
+  static constexpr std::int64_t spin_margin = 120'000;    ///< ns before the deadline at which sleeping ends
   static constexpr std::int64_t poll_interval = 200'000;  ///< ns between polls
 
   /// `spin`: false where ranks share cores and a spinning one would starve the others; it then only naps.
-  ComputeEmulator(Clock& clock, bool spin, Progress* progress) : clock_(clock), spin_(spin), progress_(progress) {}
+  ComputeEmulator(Clock& clock, bool spin, Progress* progress)
+      : clock_(clock), spin_(spin), progress_(progress) {}
 
   /// Computes for `asked` ns from `begin` (a reading of the clock); returns the reading at the end.
   std::int64_t run(std::int64_t begin, std::int64_t asked);

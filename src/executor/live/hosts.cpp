@@ -75,9 +75,10 @@ std::vector<HostUse> hosts_of(std::span<const HostFacts> ranks) {
 std::string memory_shortage(std::span<const HostUse> hosts) {
   for (const HostUse& host : hosts)
     if (host.available >= 0 && host.buffers + host.library > host.available)
-      return fmt::format("needs {} for buffers and about {} in the library for {} ranks on host {}; {} is available",
-                         to_text(Bytes{host.buffers}), to_text(Bytes{host.library}), host.ranks,
-                         host.identity.substr(0, host.identity.find(' ')), to_text(Bytes{host.available}));
+      return fmt::format(
+          "needs {} for buffers and about {} in the library for {} ranks on host {}; {} is available",
+          to_text(Bytes{host.buffers}), to_text(Bytes{host.library}), host.ranks,
+          host.identity.substr(0, host.identity.find(' ')), to_text(Bytes{host.available}));
   return {};
 }
 

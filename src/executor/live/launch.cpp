@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts the ranks of a backend as processes. The launcher is a child of ours without a shell between, in a process
-// group of its own, so that a terminal's Ctrl-C reaches us alone and the ranks can finish their iteration; it is told
-// to end should we die first.
+// Starts the ranks of a backend as processes. The launcher is a child of ours without a shell between, in a
+// process group of its own, so that a terminal's Ctrl-C reaches us alone and the ranks can finish their
+// iteration; it is told to end should we die first.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
@@ -50,8 +50,8 @@ class HeldSignals {
   HeldSignals& operator=(const HeldSignals&) = delete;
 
   const sigset_t& before() const { return before_; }
-  /// The next one, or 0 after a tenth of a second: where other threads of the program do not hold SIGCHLD back, it
-  /// may have gone to one of them.
+  /// The next one, or 0 after a tenth of a second: where other threads of the program do not hold SIGCHLD
+  /// back, it may have gone to one of them.
   int next() const {
     const timespec limit{0, 100'000'000};
     const int signal = sigtimedwait(&held_, nullptr, &limit);
@@ -77,7 +77,8 @@ class HeldSignals {
 /// The launcher's exit as one of ours.
 int exit_of(int status) {
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  for (const Exit known : {Exit::success, Exit::user_error, Exit::unavailable, Exit::wrong_result, Exit::lost_rank})
+  for (const Exit known :
+       {Exit::success, Exit::user_error, Exit::unavailable, Exit::wrong_result, Exit::lost_rank})
     if (code == int(known)) return code;
   log::warn(WIFEXITED(status) ? fmt::format("the launcher ended with {}: a rank died", code)
                               : fmt::format("the launcher was ended by signal {}", WTERMSIG(status)));
@@ -99,7 +100,9 @@ int launch(const RunSpec& spec, const std::vector<std::string>& command) {
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0) throw Unavailable("run", fmt::format("cannot start the launcher: {}", std::strerror(errno)));
-  if (child == 0) become(const_cast<char**>(arguments.data()), const_cast<char**>(variables.data()), signals.before(), parent);
+  if (child == 0)
+    become(const_cast<char**>(arguments.data()), const_cast<char**>(variables.data()), signals.before(),
+           parent);
 
   for (int asked = 0;;) {
     const int signal = signals.next();

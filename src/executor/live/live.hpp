@@ -31,9 +31,9 @@ bool is_first_rank();
 bool needs_launcher(const std::string& backend);
 
 /// Starts `ranks` copies of this command under the backend's own launcher and waits for them.
-/// Returns the exit code of the run. SIGINT, SIGTERM and SIGUSR1 ask the ranks to end after the current iteration;
-/// a second one ends them at once.
-/// Throws UserError (no such backend) and Unavailable (library or launcher absent).
+/// Returns the exit code of the run. SIGINT, SIGTERM and SIGUSR1 ask the ranks to end after the current
+/// iteration; a second one ends them at once. Throws UserError (no such backend) and Unavailable (library or
+/// launcher absent).
 int launch(const RunSpec& spec, const std::vector<std::string>& command);
 
 }  // namespace dlnb

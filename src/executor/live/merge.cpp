@@ -32,8 +32,8 @@ std::span<const std::byte> take(std::span<const std::byte> from, T* data, std::s
 }  // namespace
 
 std::vector<std::byte> pack(const RankTrace& trace) {
-  const Header header{trace.rank, std::int64_t(trace.iteration_begin.size()), std::int64_t(trace.intervals.size()),
-                      trace.compute_error_ns, trace.compute_error};
+  const Header header{trace.rank, std::int64_t(trace.iteration_begin.size()),
+                      std::int64_t(trace.intervals.size()), trace.compute_error_ns, trace.compute_error};
   std::vector<std::byte> bytes;
   append(bytes, &header, 1);
   append(bytes, trace.iteration_begin.data(), trace.iteration_begin.size());
@@ -62,7 +62,8 @@ void to_first_clock(RankTrace& trace, const Offset& before, const Offset& after)
   const auto move = [&](std::int64_t& reading) { reading = on_first_clock(reading, before, after); };
   for (std::int64_t& begin : trace.iteration_begin) move(begin);
   for (std::int64_t& end : trace.iteration_end) move(end);
-  for (Interval& interval : trace.intervals) move(interval.begin), move(interval.end), move(interval.completed);
+  for (Interval& interval : trace.intervals)
+    move(interval.begin), move(interval.end), move(interval.completed);
 }
 
 void shift_to_common_start(std::vector<RankTrace>& ranks) {
@@ -80,11 +81,11 @@ void judge_compute(Trace& trace) {
   const auto worst = std::ranges::max_element(trace.ranks, {}, &RankTrace::compute_error);
   if (worst == trace.ranks.end() || worst->compute_error <= largest_compute_error) return;
   trace.valid = false;
-  trace.notes.push_back(fmt::format("INVALID: compute phases of rank {} were off by {:.2f} % ({}) on average, {:.0f} % is "
-                                    "allowed",
-                                    worst->rank, worst->compute_error * 100,
-                                    to_text(Seconds{double(worst->compute_error_ns) * 1e-9}),
-                                    largest_compute_error * 100));
+  trace.notes.push_back(
+      fmt::format("INVALID: compute phases of rank {} were off by {:.2f} % ({}) on average, {:.0f} % is "
+                  "allowed",
+                  worst->rank, worst->compute_error * 100,
+                  to_text(Seconds{double(worst->compute_error_ns) * 1e-9}), largest_compute_error * 100));
 }
 
 }  // namespace dlnb

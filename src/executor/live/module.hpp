@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// What the program and a module loaded at run time agree on. A module is built from this tree with the same compiler,
-// so C++ may cross the border; the number in the symbol's name changes with Transport.
+// What the program and a module loaded at run time agree on. A module is built from this tree with the same
+// compiler, so C++ may cross the border; the number in the symbol's name changes with Transport.
 #pragma once
 
 #include <cstdint>

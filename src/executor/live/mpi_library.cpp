@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// MPI implementations have different ABIs, so each has a module; the one that fits is loaded when a world is joined.
+// MPI implementations have different ABIs, so each has a module; the one that fits is loaded when a world is
+// joined.
 #include "executor/live/mpi_library.hpp"
 
 #include <dlfcn.h>
@@ -45,7 +46,8 @@ Launcher open_mpi_launcher(std::int64_t ranks, bool second_thread) {
   if (program.empty())
     throw Unavailable("run", "the launcher of Open MPI (mpirun) is not in PATH", "apt install openmpi-bin");
   // Not bound: several runs on one host would be bound to the same cores.
-  Launcher launcher{{program, "--quiet", "-n", std::to_string(ranks), "--oversubscribe", "--bind-to", "none"}, {}};
+  Launcher launcher{{program, "--quiet", "-n", std::to_string(ranks), "--oversubscribe", "--bind-to", "none"},
+                    {}};
   if (ranks * (second_thread ? 2 : 1) > usable_cores())
     for (const char* word : {"--mca", "mpi_yield_when_idle", "1"}) launcher.command.emplace_back(word);
   if (geteuid() == 0)
@@ -113,17 +115,19 @@ const MpiLibrary& automatic_mpi() {
     throw UserError("DLNETBENCH_MPI", fmt::format("nothing is called '{}'", wish),
                     choose_one_of(wish, {"mpich", "openmpi"}));
   }
-  const auto* const built = std::ranges::find_if(libraries, [](const auto& library) { return missing(library).empty(); });
+  const auto* const built =
+      std::ranges::find_if(libraries, [](const auto& library) { return missing(library).empty(); });
   return built == std::end(libraries) ? libraries[0] : *built;
 }
 
 std::string missing(const MpiLibrary& library) {
   if (!module_file(library).empty()) return {};
-  return fmt::format("the module for {} is not there ({}): apt install {}, then configure and build again", library.title,
-                     library.module, library.packages);
+  return fmt::format("the module for {} is not there ({}): apt install {}, then configure and build again",
+                     library.title, library.module, library.packages);
 }
 
-void open(const MpiLibrary& library, const WorldOptions& options, const std::function<void(Transport&)>& body) {
+void open(const MpiLibrary& library, const WorldOptions& options,
+          const std::function<void(Transport&)>& body) {
   if (const Surroundings around = surroundings(); around.inside && around.library != library.name)
     throw UserError("--backend",
                     fmt::format("this world was not started by {}'s launcher ({} is set)", library.title,
@@ -141,7 +145,8 @@ void open(const MpiLibrary& library, const WorldOptions& options, const std::fun
   } catch (const Error&) {
     throw;  // all ranks have agreed on it and leave the world together
   } catch (const std::exception& error) {
-    transport->abort(int(Exit::lost_rank), fmt::format("rank {} failed: {}", transport->rank(), error.what()));
+    transport->abort(int(Exit::lost_rank),
+                     fmt::format("rank {} failed: {}", transport->rank(), error.what()));
     throw;
   }
 }

@@ -28,6 +28,7 @@ const MpiLibrary& automatic_mpi();
 std::string missing(const MpiLibrary& library);
 /// Joins the world and runs `body` as this process' rank.
 /// Throws Unavailable, and UserError where the world is another library's.
-void open(const MpiLibrary& library, const WorldOptions& options, const std::function<void(Transport&)>& body);
+void open(const MpiLibrary& library, const WorldOptions& options,
+          const std::function<void(Transport&)>& body);
 
 }  // namespace dlnb

@@ -156,7 +156,8 @@ ProgressMode progress_mode(std::string_view word) {
                   choose_one_of(word, {"auto", "none", "poll", "thread"}));
 }
 
-std::unique_ptr<Outstanding> make_outstanding(ProgressMode mode, Transport& transport, Clock& clock, int slots) {
+std::unique_ptr<Outstanding> make_outstanding(ProgressMode mode, Transport& transport, Clock& clock,
+                                              int slots) {
   if (mode == ProgressMode::thread) return std::make_unique<HelperThread>(transport, clock, slots);
   return std::make_unique<OwnThread>(transport, clock, slots, mode == ProgressMode::poll);
 }

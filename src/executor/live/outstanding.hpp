@@ -39,6 +39,7 @@ class Outstanding : public Progress {
   std::vector<std::int64_t> completed_;  // by slot; 0 while outstanding
 };
 
-std::unique_ptr<Outstanding> make_outstanding(ProgressMode mode, Transport& transport, Clock& clock, int slots);
+std::unique_ptr<Outstanding> make_outstanding(ProgressMode mode, Transport& transport, Clock& clock,
+                                              int slots);
 
 }  // namespace dlnb

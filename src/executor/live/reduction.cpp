@@ -41,8 +41,10 @@ struct Float16 {
     const std::uint32_t all = std::bit_cast<std::uint32_t>(value);
     const std::uint32_t sign = all >> 16 & 0x8000, bits = all & 0x7fffffff;
     const std::uint32_t normal = (bits - (112u << 23) + 0xfff + (bits >> 13 & 1)) >> 13;
-    // Adding 1/2 aligns a subnormal's last bit (2^-24) with the last bit of the float32, which the adder rounds.
-    const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(std::bit_cast<float>(bits) + 0.5f) - 0x3f000000;
+    // Adding 1/2 aligns a subnormal's last bit (2^-24) with the last bit of the float32, which the adder
+    // rounds.
+    const std::uint32_t subnormal =
+        std::bit_cast<std::uint32_t>(std::bit_cast<float>(bits) + 0.5f) - 0x3f000000;
     const std::uint32_t special = bits > 0x7f800000 ? 0x7e00 : 0x7c00;
     const std::uint32_t finite = bits < (113u << 23) ? subnormal : normal;
     return Bits(sign | (bits >= 0x477ff000 ? special : finite));  // from 65520 on it rounds to infinity
@@ -63,7 +65,8 @@ struct Float8 {
     const std::uint32_t sign = all >> 24 & 0x80, bits = all & 0x7fffffff;
     const std::uint32_t normal = (bits - (120u << 23) + 0x7ffff + (bits >> 20 & 1)) >> 20;
     // The last bit of a subnormal is 2^-9; 2^14 has its float32 last bit there.
-    const std::uint32_t subnormal = std::bit_cast<std::uint32_t>(std::bit_cast<float>(bits) + 0x1p14f) - 0x46800000;
+    const std::uint32_t subnormal =
+        std::bit_cast<std::uint32_t>(std::bit_cast<float>(bits) + 0x1p14f) - 0x46800000;
     const std::uint32_t finite = bits < (121u << 23) ? subnormal : normal < 0x7e ? normal : 0x7e;
     return Bits(sign | (bits > 0x7f800000 ? 0x7f : finite));
   }
@@ -94,7 +97,8 @@ void add_float8(const std::byte* term, std::byte* sum, std::int64_t elements) {
     std::array<std::byte, 65536> table{};
     for (unsigned a = 0; a < 256; ++a)
       for (unsigned b = 0; b < 256; ++b)
-        table[a << 8 | b] = std::byte(Float8::encode(Float8::decode(std::uint8_t(a)) + Float8::decode(std::uint8_t(b))));
+        table[a << 8 | b] =
+            std::byte(Float8::encode(Float8::decode(std::uint8_t(a)) + Float8::decode(std::uint8_t(b))));
     return table;
   }();
   for (std::int64_t i = 0; i < elements; ++i) sum[i] = sums[std::size_t(term[i]) << 8 | std::size_t(sum[i])];

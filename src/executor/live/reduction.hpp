@@ -6,12 +6,12 @@
 
 #include <dlnb/units.hpp>
 
-// Sums in the element types of messages, for libraries that have no such type (MPI) and for the reference backend.
-// Every sum is computed in float32 and rounded to nearest, ties to even.
+// Sums in the element types of messages, for libraries that have no such type (MPI) and for the reference
+// backend. Every sum is computed in float32 and rounded to nearest, ties to even.
 namespace dlnb::reduction {
 
-/// The value an element stands for, and back. float8 is E4M3 of the OCP 8-bit floating point specification 1.0
-/// (no infinities, largest 448); values beyond it saturate.
+/// The value an element stands for, and back. float8 is E4M3 of the OCP 8-bit floating point
+/// specification 1.0 (no infinities, largest 448); values beyond it saturate.
 float decode(DataType type, const std::byte* element);
 void encode(DataType type, float value, std::byte* element);
 

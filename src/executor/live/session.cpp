@@ -62,7 +62,9 @@ class Session {
                                                  "agreeing on another iteration", "collecting the record"};
   enum Place : int { setting_up, starting, agreeing, collecting };
 
-  void enter(Place place) { watchdog_.enter(int(binding_.operations.size()) + place, monotonic_clock().now()); }
+  void enter(Place place) {
+    watchdog_.enter(int(binding_.operations.size()) + place, monotonic_clock().now());
+  }
 
   // In the watchdog's thread.
   void lost(int place, double seconds) {
@@ -86,13 +88,15 @@ class Session {
       const std::vector<HostUse> hosts = hosts_of(all);
       terms.one_clock = hosts.size() == 1;
       for (const HostUse& host : hosts) {
-        log::info(fmt::format("memory on {}: {} for buffers of {} ranks, about {} in the library, {} available",
-                              host.identity.substr(0, host.identity.find(' ')), to_text(Bytes{host.buffers}),
-                              host.ranks, to_text(Bytes{host.library}), to_text(Bytes{host.available})));
+        log::info(
+            fmt::format("memory on {}: {} for buffers of {} ranks, about {} in the library, {} available",
+                        host.identity.substr(0, host.identity.find(' ')), to_text(Bytes{host.buffers}),
+                        host.ranks, to_text(Bytes{host.library}), to_text(Bytes{host.available})));
         if (!host.cores_shared()) continue;
         if (!terms.cores_shared)
-          notes_.push_back(fmt::format("{} threads share {} cores: compute phases end by sleeping only, not by spinning",
-                                       host.threads, host.cores));
+          notes_.push_back(
+              fmt::format("{} threads share {} cores: compute phases end by sleeping only, not by spinning",
+                          host.threads, host.cores));
         terms.cores_shared = true;
       }
       return memory_shortage(hosts);
@@ -124,9 +128,10 @@ class Session {
       return place == all.end() ? std::string() : *place;
     });
     if (!first.empty()) throw WrongResult("verification", first);
-    notes_.push_back(fmt::format("verified before timing: {} distinct operations on rank 0, every rank its own; of more "
-                                 "than 65,536 elements a sample",
-                                 own.operations));
+    notes_.push_back(
+        fmt::format("verified before timing: {} distinct operations on rank 0, every rank its own; of more "
+                    "than 65,536 elements a sample",
+                    own.operations));
   }
 
   void measure(const Terms& terms) {
@@ -144,7 +149,8 @@ class Session {
       measure_iterations(compute);
     } catch (const std::exception& error) {
       // Nobody may move data into buffers that are about to go.
-      transport_.abort(int(Exit::lost_rank), fmt::format("rank {} failed: {}", transport_.rank(), error.what()));
+      transport_.abort(int(Exit::lost_rank),
+                       fmt::format("rank {} failed: {}", transport_.rank(), error.what()));
       outstanding_->drain();
       if (agreement_under_way_) settle_quietly();
       throw;
@@ -154,12 +160,14 @@ class Session {
     record_.compute_error_ns = accuracy.nanoseconds;
   }
 
-  // Rank 0 decides before an iteration whether it is the last one, and tells while it runs: nobody waits for it.
+  // Rank 0 decides before an iteration whether it is the last one, and tells while it runs: nobody waits for
+  // it.
   void measure_iterations(ComputeEmulator& compute) {
     const std::size_t operations = binding_.actions.size();
     std::int64_t first_begin = 0;
     for (std::int64_t done = 1, last = 0; last == 0; ++done) {
-      if (record_.iteration_begin.size() == record_.iteration_begin.capacity()) reserve(std::size_t(done) * 2);
+      if (record_.iteration_begin.size() == record_.iteration_begin.capacity())
+        reserve(std::size_t(done) * 2);
       const std::size_t base = record_.intervals.size();
       record_.intervals.resize(base + operations);
       decision_ = is_last(done, done == 1 ? 0 : clock_.now() - first_begin);
@@ -272,8 +280,8 @@ class Session {
     trace.notes = std::move(notes_);
     trace.notes.push_back(fmt::format("progress while computing: {}", name_of(mode_)));
     if (trace.iterations < spec_.iterations)
-      trace.notes.push_back(fmt::format("stopped by a signal after {} of {} iterations", trace.iterations,
-                                        spec_.iterations));
+      trace.notes.push_back(
+          fmt::format("stopped by a signal after {} of {} iterations", trace.iterations, spec_.iterations));
     judge_compute(trace);
     return trace;
   }
@@ -296,7 +304,8 @@ class Session {
 
 }  // namespace
 
-std::optional<Trace> run_session(const Schedule& schedule, const RunSpec& spec, Transport& transport, Clock& clock) {
+std::optional<Trace> run_session(const Schedule& schedule, const RunSpec& spec, Transport& transport,
+                                 Clock& clock) {
   return Session(schedule, spec, transport, clock).run();
 }
 

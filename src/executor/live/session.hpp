@@ -14,8 +14,9 @@ namespace dlnb {
 
 /// One rank's whole run, from its end of the world to the trace on rank 0. Collective.
 ///
-/// Throws UserError (too little memory, wrong number of ranks) and WrongResult (verification), the same on every
-/// rank; LostRank where the watchdog released it.
-std::optional<Trace> run_session(const Schedule& schedule, const RunSpec& spec, Transport& transport, Clock& clock);
+/// Throws UserError (too little memory, wrong number of ranks) and WrongResult (verification), the same on
+/// every rank; LostRank where the watchdog released it.
+std::optional<Trace> run_session(const Schedule& schedule, const RunSpec& spec, Transport& transport,
+                                 Clock& clock);
 
 }  // namespace dlnb

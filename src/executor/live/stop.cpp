@@ -14,7 +14,7 @@ std::atomic<bool> stop_asked = false;
 StopSignals::StopSignals() {
   stop_asked = false;
   for (std::size_t i = 0; i < std::size(signals); ++i) {
-    struct sigaction action {};
+    struct sigaction action{};
     action.sa_handler = [](int) { stop_asked.store(true, std::memory_order_relaxed); };
     action.sa_flags = SA_RESTART | (signals[i] == SIGUSR1 ? 0 : int(SA_RESETHAND));
     sigaction(signals[i], &action, &before_[i]);

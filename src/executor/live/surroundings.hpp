@@ -8,7 +8,7 @@ namespace dlnb {
 /// The world a launcher has put this process in, from the environment it left.
 struct Surroundings {
   bool inside = false;
-  std::string library;  ///< "openmpi" or "mpich": whose ranks the launcher can connect
+  std::string library;     ///< "openmpi" or "mpich": whose ranks the launcher can connect
   std::string started_by;  ///< the variable that told
   int rank = 0;
 };

@@ -12,8 +12,8 @@
 namespace dlnb {
 
 /// One movement of data as a communication library sees it. Elements follow Operation's conventions:
-/// all-gather sends its shard and receives n shards, reduce-scatter the reverse, all-to-all n parts both ways.
-/// All-reduce and broadcast work in place: `receive` is read and written, `send` is not looked at.
+/// all-gather sends its shard and receives n shards, reduce-scatter the reverse, all-to-all n parts both
+/// ways. All-reduce and broadcast work in place: `receive` is read and written, `send` is not looked at.
 struct Transfer {
   OperationKind kind = OperationKind::barrier;
   DataType dtype = DataType::float32;
@@ -29,9 +29,9 @@ struct Transfer {
 /// One rank's end of a communication library. Header only and free of our other types' code, because
 /// implementations may live in modules loaded at run time.
 ///
-/// One thread uses a transport, except: `test` of started slots may run in one other thread where the world was
-/// opened with `second_thread`, and `abort` may run in any thread.
-/// Failures of the library throw std::runtime_error.
+/// One thread uses a transport, except: `test` of started slots may run in one other thread where the world
+/// was opened with `second_thread`, and `abort` may run in any thread. Failures of the library throw
+/// std::runtime_error.
 class Transport {
  public:
   virtual ~Transport() = default;

@@ -36,8 +36,8 @@ std::uint64_t mix(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
   return x ^ x >> 29;
 }
 
-/// What is checked once. All participants have the same, and go through theirs in ascending order, so that no two can
-/// wait for each other.
+/// What is checked once. All participants have the same, and go through theirs in ascending order, so that no
+/// two can wait for each other.
 struct Key {
   AxisSet axes;
   OperationKind kind;  ///< of messages always send
@@ -51,25 +51,36 @@ struct Key {
 
 Key key_of(const Operation& operation, const Transfer& transfer, int rank) {
   if (!is_message(operation.kind))
-    return {operation.axes, operation.kind, operation.blocking, operation.dtype, transfer.peer, 0,
+    return {operation.axes,         operation.kind,
+            operation.blocking,     operation.dtype,
+            transfer.peer,          0,
             transfer.elements_sent, transfer.elements_received};
   const bool sends = operation.kind == OperationKind::send;
   const std::int64_t elements = std::max(transfer.elements_sent, transfer.elements_received);
-  return {operation.axes, OperationKind::send, true, operation.dtype, sends ? rank : transfer.peer,
-          sends ? transfer.peer : rank, elements, elements};
+  return {operation.axes,
+          OperationKind::send,
+          true,
+          operation.dtype,
+          sends ? rank : transfer.peer,
+          sends ? transfer.peer : rank,
+          elements,
+          elements};
 }
 
 /// The data of one key: a number per member and position, or raw bytes where nothing is added up.
 class Pattern {
  public:
   Pattern(const Key& key, std::int64_t members)
-      : dtype_(key.dtype), members_(members), levels_(std::min<std::int64_t>(255, exact_integers(dtype_) / members)) {
+      : dtype_(key.dtype),
+        members_(members),
+        levels_(std::min<std::int64_t>(255, exact_integers(dtype_) / members)) {
     salt_ = mix(std::uint64_t(key.elements_sent), std::uint64_t(key.kind), key.axes);
   }
 
   std::int64_t number(std::int64_t member, std::int64_t position) const {
     const std::uint64_t place = std::uint64_t(position % period);
-    if (levels_ > 0) return std::int64_t(mix(place, std::uint64_t(member), salt_) % std::uint64_t(levels_ + 1));
+    if (levels_ > 0)
+      return std::int64_t(mix(place, std::uint64_t(member), salt_) % std::uint64_t(levels_ + 1));
     // More members than exact integers: at every position only some contribute.
     const std::int64_t exact = exact_integers(dtype_), step = (members_ + exact - 1) / exact;
     return std::int64_t((std::uint64_t(member) + mix(place, 0, salt_)) % std::uint64_t(step)) == 0;
@@ -140,7 +151,8 @@ class Check {
       case OperationKind::reduce_scatter: pattern_.fill_numbers(send, sent, me_); break;
       case OperationKind::all_gather: pattern_.fill_tags(send, sent, me_, 0); break;
       case OperationKind::all_to_all:
-        for (std::int64_t to = 0; to < members_; ++to) pattern_.fill_tags(part(send, to), sent / members_, me_, to);
+        for (std::int64_t to = 0; to < members_; ++to)
+          pattern_.fill_tags(part(send, to), sent / members_, me_, to);
         break;
       case OperationKind::broadcast:
         if (me_ == transfer_.peer) pattern_.fill_tags(receive, received, me_, 0);
@@ -163,11 +175,11 @@ class Check {
       case OperationKind::all_reduce: return compare_sums(0);
       case OperationKind::reduce_scatter: return compare_sums(me_ * received);
       case OperationKind::all_gather:
-        return compare_parts(received / members_, [](std::int64_t from) { return std::pair{from, std::int64_t{0}}; });
+        return compare_parts(received / members_,
+                             [](std::int64_t from) { return std::pair{from, std::int64_t{0}}; });
       case OperationKind::all_to_all:
         return compare_parts(received / members_, [this](std::int64_t from) { return std::pair{from, me_}; });
-      case OperationKind::broadcast:
-        return compare_tags(transfer_.receive, received, 0, transfer_.peer, 0);
+      case OperationKind::broadcast: return compare_tags(transfer_.receive, received, 0, transfer_.peer, 0);
       case OperationKind::recv: return compare_tags(transfer_.receive, received, 0, key_.from, key_.to);
       default: return {};
     }
@@ -185,7 +197,8 @@ class Check {
       const float found = reduction::decode(key_.dtype, transfer_.receive + i * size);
       const float expected = float(pattern_.sum(first + i));
       if (problem.empty() && found != expected)
-        problem = fmt::format("element {} of {} is {}, should be {}", i, transfer_.elements_received, found, expected);
+        problem = fmt::format("element {} of {} is {}, should be {}", i, transfer_.elements_received, found,
+                              expected);
     });
     return problem;
   }
@@ -195,16 +208,16 @@ class Check {
     for (std::int64_t from = 0; from < members_; ++from) {
       const auto [source, target] = tag(from);
       const std::int64_t first = from * elements;
-      if (std::string problem = compare_tags(transfer_.receive + first * size_of(key_.dtype), elements, first, source,
-                                             target);
+      if (std::string problem =
+              compare_tags(transfer_.receive + first * size_of(key_.dtype), elements, first, source, target);
           !problem.empty())
         return problem;
     }
     return {};
   }
 
-  std::string compare_tags(const std::byte* data, std::int64_t elements, std::int64_t first, std::int64_t from,
-                           std::int64_t to) const {
+  std::string compare_tags(const std::byte* data, std::int64_t elements, std::int64_t first,
+                           std::int64_t from, std::int64_t to) const {
     std::string problem;
     const std::size_t size = std::size_t(size_of(key_.dtype));
     each_position(elements, [&](std::int64_t i) {
@@ -212,8 +225,9 @@ class Check {
       pattern_.tag(from, to, i, expected.data());
       const std::byte* const found = data + std::size_t(i) * size;
       if (problem.empty() && std::memcmp(found, expected.data(), size) != 0)
-        problem = fmt::format("element {} of {} is not what member {} sent there (bytes {:02x}, should be {:02x})",
-                              first + i, transfer_.elements_received, from, int(found[0]), int(expected[0]));
+        problem =
+            fmt::format("element {} of {} is not what member {} sent there (bytes {:02x}, should be {:02x})",
+                        first + i, transfer_.elements_received, from, int(found[0]), int(expected[0]));
     });
     return problem;
   }
@@ -226,7 +240,8 @@ class Check {
 
 }  // namespace
 
-Verification verify(const Schedule& schedule, const Binding& binding, Transport& transport, Watchdog& watchdog) {
+Verification verify(const Schedule& schedule, const Binding& binding, Transport& transport,
+                    Watchdog& watchdog) {
   std::map<Key, std::size_t> distinct;
   for (std::size_t i = 0; i < binding.actions.size(); ++i) {
     const Action& action = binding.actions[i];
@@ -238,7 +253,8 @@ Verification verify(const Schedule& schedule, const Binding& binding, Transport&
     const Action& action = binding.actions[index];
     const Group group = schedule.grid.group(transport.rank(), key.axes);
     Check check(key, action.transfer, group.size(), group.index_of(transport.rank()));
-    std::byte* const send = const_cast<std::byte*>(action.transfer.send);  // our own buffer, const to libraries only
+    std::byte* const send =
+        const_cast<std::byte*>(action.transfer.send);  // our own buffer, const to libraries only
     check.prepare(send);
     watchdog.enter(int(index), monotonic_clock().now());
     if (action.what == Action::What::run) {

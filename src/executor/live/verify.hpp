@@ -14,14 +14,15 @@ namespace dlnb {
 
 struct Verification {
   int operations = 0;    ///< distinct ones this rank took part in
-  std::string mismatch;  ///< the first: operation, element, what was there and what should be; empty where none
+  std::string mismatch;  ///< the first: operation, element, what is there, what should be; empty where none
 };
 
-/// Runs every distinct operation of the rank's program once, in the form (blocking or not) the program uses, with
-/// data that tells member and position, and compares what arrived. Up to 65,536 elements all are compared, of larger
-/// buffers both ends and some thousand in between. Collective; leaves the buffers zeroed.
+/// Runs every distinct operation of the rank's program once, in the form (blocking or not) the program uses,
+/// with data that tells member and position, and compares what arrived. Up to 65,536 elements all are
+/// compared, of larger buffers both ends and some thousand in between. Collective; leaves the buffers zeroed.
 ///
 /// Sums are of small integers, exact in every element type in any order of addition.
-Verification verify(const Schedule& schedule, const Binding& binding, Transport& transport, Watchdog& watchdog);
+Verification verify(const Schedule& schedule, const Binding& binding, Transport& transport,
+                    Watchdog& watchdog);
 
 }  // namespace dlnb

@@ -29,10 +29,9 @@ TEST(Binding, BlockingOperationsShareOneLane) {
 TEST(Binding, OutstandingOperationsNeverShareALane) {
   const auto reduce = collective(OperationKind::all_reduce, 1, 2, DataType::float32, 10);
 
-  const Binding binding =
-      bind(alike(2, {behind_handle(reduce, 0), behind_handle(reduce, 1), wait(0), behind_handle(reduce, 2), reduce,
-                     wait(2), wait(1)}),
-           0);
+  const Binding binding = bind(alike(2, {behind_handle(reduce, 0), behind_handle(reduce, 1), wait(0),
+                                         behind_handle(reduce, 2), reduce, wait(2), wait(1)}),
+                               0);
 
   EXPECT_NE(binding.actions[0].lane, binding.actions[1].lane);
   EXPECT_EQ(binding.actions[3].lane, binding.actions[0].lane);  // free again
@@ -46,9 +45,11 @@ TEST(Binding, OutstandingOperationsNeverShareALane) {
 TEST(Binding, WaitAllFinishesWhatIsOutstandingOnItsAxes) {
   Schedule schedule = alike(4, {});
   schedule.grid = ProcessGrid({{"tensor", 2}, {"data", 2}});
-  const auto on = [](AxisSet axes) { return collective(OperationKind::all_reduce, axes, 2, DataType::float32, 1); };
-  schedule.programs[0].operations = {behind_handle(on(1), 0), behind_handle(on(2), 1), behind_handle(on(1), 2),
-                                     wait_all(1), wait(1)};
+  const auto on = [](AxisSet axes) {
+    return collective(OperationKind::all_reduce, axes, 2, DataType::float32, 1);
+  };
+  schedule.programs[0].operations = {behind_handle(on(1), 0), behind_handle(on(2), 1),
+                                     behind_handle(on(1), 2), wait_all(1), wait(1)};
 
   const Binding binding = bind(schedule, 3);
 

@@ -91,8 +91,8 @@ TEST(ComputeEmulator, TakesNoMoreThanHalfOffAPhase) {
   LateClock clock(0);
   ComputeEmulator compute(clock, true, nullptr);
   const std::int64_t begin = clock.now();
-  clock.pass(5'000'000);                // as if the rank had been away for 5 ms
-  compute.run(begin, 1'000'000);        // 4 ms too long
+  clock.pass(5'000'000);          // as if the rank had been away for 5 ms
+  compute.run(begin, 1'000'000);  // 4 ms too long
   const std::int64_t next = clock.now();
 
   const std::int64_t end = compute.run(next, 1'000'000);

@@ -100,10 +100,12 @@ TEST(Clocks, TheOffsetIsFoundWithinItsBound) {
 TEST(Surroundings, KnowTheLauncherByItsVariables) {
   const auto none = surroundings([](const char*) -> const char* { return nullptr; });
   const auto open = surroundings([](const char* name) -> const char* {
-    return std::string_view(name) == "OMPI_COMM_WORLD_RANK" ? "3" : std::string_view(name) == "PMIX_RANK" ? "3" : nullptr;
+    return std::string_view(name) == "OMPI_COMM_WORLD_RANK" ? "3"
+           : std::string_view(name) == "PMIX_RANK"          ? "3"
+                                                            : nullptr;
   });
-  const auto hydra =
-      surroundings([](const char* name) -> const char* { return std::string_view(name) == "PMI_RANK" ? "1" : nullptr; });
+  const auto hydra = surroundings(
+      [](const char* name) -> const char* { return std::string_view(name) == "PMI_RANK" ? "1" : nullptr; });
 
   EXPECT_FALSE(none.inside);
   EXPECT_TRUE(open.inside);

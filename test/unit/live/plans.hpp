@@ -11,7 +11,8 @@
 
 namespace dlnb::plans {
 
-inline constexpr DataType all_types[] = {DataType::float32, DataType::float16, DataType::bfloat16, DataType::float8};
+inline constexpr DataType all_types[] = {DataType::float32, DataType::float16, DataType::bfloat16,
+                                         DataType::float8};
 inline constexpr OperationKind all_collectives[] = {OperationKind::all_reduce,     OperationKind::all_gather,
                                                     OperationKind::reduce_scatter, OperationKind::all_to_all,
                                                     OperationKind::broadcast,      OperationKind::barrier};
@@ -76,7 +77,8 @@ inline Schedule alike(std::int64_t ranks, std::vector<Operation> operations) {
   return schedule;
 }
 
-/// Every collective in every type, blocking and not, over every set of the axes tensor (2) and data (`ranks` / 2).
+/// Every collective in every type, blocking and not, over every set of the axes tensor (2) and data (`ranks`
+/// / 2).
 inline Schedule everything(std::int64_t ranks, std::int64_t elements) {
   Schedule schedule = alike(ranks, {});
   schedule.grid = ProcessGrid({{"tensor", 2}, {"data", ranks / 2}});
@@ -105,9 +107,9 @@ inline Schedule two_stages(std::int64_t replicas, std::int64_t elements) {
   const auto gradients = collective(OperationKind::all_reduce, data, replicas, DataType::bfloat16, elements);
   schedule.programs = {
       {.role = 0,
-       .operations = {compute(100e-6), message(send, 1, 1, elements), message(recv, 1, 1, elements), compute(100e-6),
-                      behind_handle(message(send, 1, 1, elements), 0), message(recv, 1, 1, elements), wait(0),
-                      gradients}},
+       .operations = {compute(100e-6), message(send, 1, 1, elements), message(recv, 1, 1, elements),
+                      compute(100e-6), behind_handle(message(send, 1, 1, elements), 0),
+                      message(recv, 1, 1, elements), wait(0), gradients}},
       {.role = 1,
        .operations = {message(recv, 1, 0, elements), compute(100e-6), message(send, 1, 0, elements),
                       behind_handle(message(recv, 1, 0, elements), 0), compute(100e-6), wait(0),

@@ -30,8 +30,8 @@ struct Layout {
   int exponent_bits, mantissa_bits;
   bool infinities;
 };
-constexpr Layout layouts[] = {{DataType::float16, 5, 10, true}, {DataType::bfloat16, 8, 7, true},
-                              {DataType::float8, 4, 3, false}};
+constexpr Layout layouts[] = {
+    {DataType::float16, 5, 10, true}, {DataType::bfloat16, 8, 7, true}, {DataType::float8, 4, 3, false}};
 
 // The definition of a floating-point number, independent of how the code under test gets there.
 double defined_value(const Layout& layout, std::uint32_t bits) {
@@ -42,10 +42,12 @@ double defined_value(const Layout& layout, std::uint32_t bits) {
   const double fraction = double(mantissa) / double(1 << layout.mantissa_bits);
   const int top = (1 << layout.exponent_bits) - 1;
   if (layout.infinities && exponent == top)
-    return mantissa ? std::numeric_limits<double>::quiet_NaN() : sign * std::numeric_limits<double>::infinity();
+    return mantissa ? std::numeric_limits<double>::quiet_NaN()
+                    : sign * std::numeric_limits<double>::infinity();
   if (!layout.infinities && exponent == top && mantissa + 1 == 1u << layout.mantissa_bits)
     return std::numeric_limits<double>::quiet_NaN();
-  return exponent == 0 ? sign * std::ldexp(fraction, 1 - bias) : sign * std::ldexp(1 + fraction, exponent - bias);
+  return exponent == 0 ? sign * std::ldexp(fraction, 1 - bias)
+                       : sign * std::ldexp(1 + fraction, exponent - bias);
 }
 
 class EveryLayout : public testing::TestWithParam<Layout> {};
@@ -74,8 +76,10 @@ TEST_P(EveryLayout, EncodesWhatItDecoded) {
 
 TEST_P(EveryLayout, RoundsToTheNearestAndTiesToEven) {
   const Layout layout = GetParam();
-  // Neighbouring positive numbers have neighbouring bit patterns; their middle and its neighbours fit a float32.
-  const std::uint32_t largest = (1u << (8 * size_of(layout.type) - 1)) - 2 - (layout.infinities ? 1u << layout.mantissa_bits : 0);
+  // Neighbouring positive numbers have neighbouring bit patterns; their middle and its neighbours fit a
+  // float32.
+  const std::uint32_t largest =
+      (1u << (8 * size_of(layout.type) - 1)) - 2 - (layout.infinities ? 1u << layout.mantissa_bits : 0);
 
   for (std::uint32_t low = 0; low < largest; ++low) {
     const float a = value_of(layout.type, low), b = value_of(layout.type, low + 1);
@@ -100,7 +104,8 @@ TEST(Reduction, LeavesTheRangeAsEachTypeDoes) {
   EXPECT_EQ(value_of(DataType::float8, bits_of(DataType::float8, 1e6f)), 448.0f);
   EXPECT_EQ(value_of(DataType::float8, bits_of(DataType::float8, -infinity)), -448.0f);
   for (const Layout& layout : layouts)
-    EXPECT_TRUE(std::isnan(value_of(layout.type, bits_of(layout.type, std::nanf(""))))) << name_of(layout.type);
+    EXPECT_TRUE(std::isnan(value_of(layout.type, bits_of(layout.type, std::nanf("")))))
+        << name_of(layout.type);
 }
 
 TEST(Reduction, AddsInEveryType) {
@@ -116,7 +121,8 @@ TEST(Reduction, AddsInEveryType) {
     reduction::add(type, term.data(), sum.data(), elements);
 
     for (int i = 0; i < elements; ++i)
-      EXPECT_EQ(reduction::decode(type, &sum[std::size_t(i) * size]), float(i % 8 + i % 9)) << name_of(type) << i;
+      EXPECT_EQ(reduction::decode(type, &sum[std::size_t(i) * size]), float(i % 8 + i % 9))
+          << name_of(type) << i;
   }
 }
 

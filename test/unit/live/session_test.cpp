@@ -96,7 +96,8 @@ TEST(Session, GoesOnUntilTheShortestTime) {
   RunSpec spec = plans::spec(2);
   spec.iterations = 1;
   spec.min_time = {0.02};
-  const Schedule schedule = alike(2, {compute(1e-3), collective(OperationKind::barrier, 1, 2, DataType::float32, 0)});
+  const Schedule schedule =
+      alike(2, {compute(1e-3), collective(OperationKind::barrier, 1, 2, DataType::float32, 0)});
 
   const Trace trace = run(schedule, spec);
 
@@ -108,7 +109,8 @@ TEST(Session, GoesOnUntilTheShortestTime) {
 TEST(Session, ASignalEndsItAfterTheIteration) {
   RunSpec spec = plans::spec(2);
   spec.iterations = 1'000'000;
-  const Schedule schedule = alike(2, {compute(1e-3), collective(OperationKind::barrier, 1, 2, DataType::float32, 0)});
+  const Schedule schedule =
+      alike(2, {compute(1e-3), collective(OperationKind::barrier, 1, 2, DataType::float32, 0)});
   std::thread sender([] {
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
     raise(SIGUSR1);
@@ -155,7 +157,8 @@ TEST(Session, TheWatchdogNamesTheLostOperation) {
     FAIL() << "did not hang";
   } catch (const LostRank& error) {
     EXPECT_EQ(error.exit(), Exit::lost_rank);
-    EXPECT_NE(std::string(error.what()).find("recv over pipeline (operation 0"), std::string::npos) << error.what();
+    EXPECT_NE(std::string(error.what()).find("recv over pipeline (operation 0"), std::string::npos)
+        << error.what();
   }
 }
 
@@ -188,7 +191,8 @@ class Corrupting final : public Transport {
 TEST(Session, VerificationFindsOneWrongElementOfAnyKind) {
   using enum OperationKind;
   for (const OperationKind kind : {all_reduce, all_gather, reduce_scatter, all_to_all, broadcast, recv}) {
-    const std::int64_t part = kind == all_gather || kind == all_to_all ? Corrupting::victim / 2 : Corrupting::victim;
+    const std::int64_t part =
+        kind == all_gather || kind == all_to_all ? Corrupting::victim / 2 : Corrupting::victim;
     Schedule schedule = alike(2, {collective(kind, 1, 2, DataType::float32, part)});
     if (kind == recv) {
       schedule.role_axis = 0;

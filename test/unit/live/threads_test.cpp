@@ -64,8 +64,12 @@ TEST_P(EveryWorld, AllReduceAddsUp) {
     const int all = transport.communicator(all_ranks(transport));
     transport.reserve(1);
     carry_out(transport,
-              {.kind = OperationKind::all_reduce, .dtype = type, .communicator = all, .receive = data.data(),
-               .elements_sent = each, .elements_received = each},
+              {.kind = OperationKind::all_reduce,
+               .dtype = type,
+               .communicator = all,
+               .receive = data.data(),
+               .elements_sent = each,
+               .elements_received = each},
               blocking);
     for (int i = 0; i < each; ++i) EXPECT_EQ(data.get(i), n * (i % 2) + 1);
   });
@@ -80,8 +84,13 @@ TEST_P(EveryWorld, AllGatherCollectsInRankOrder) {
     const int group = transport.communicator(all_ranks(transport));
     transport.reserve(1);
     carry_out(transport,
-              {.kind = OperationKind::all_gather, .dtype = type, .communicator = group, .send = own.data(),
-               .receive = all.data(), .elements_sent = each, .elements_received = each * n},
+              {.kind = OperationKind::all_gather,
+               .dtype = type,
+               .communicator = group,
+               .send = own.data(),
+               .receive = all.data(),
+               .elements_sent = each,
+               .elements_received = each * n},
               blocking);
     for (int from = 0; from < n; ++from)
       for (int i = 0; i < each; ++i) EXPECT_EQ(all.get(from * each + i), from + i);
@@ -97,8 +106,13 @@ TEST_P(EveryWorld, ReduceScatterGivesEveryRankItsPartOfTheSum) {
     const int group = transport.communicator(all_ranks(transport));
     transport.reserve(1);
     carry_out(transport,
-              {.kind = OperationKind::reduce_scatter, .dtype = type, .communicator = group, .send = all.data(),
-               .receive = own.data(), .elements_sent = each * n, .elements_received = each},
+              {.kind = OperationKind::reduce_scatter,
+               .dtype = type,
+               .communicator = group,
+               .send = all.data(),
+               .receive = own.data(),
+               .elements_sent = each * n,
+               .elements_received = each},
               blocking);
     for (int i = 0; i < each; ++i) EXPECT_EQ(own.get(i), n * ((transport.rank() * int(each) + i) % 2));
   });
@@ -114,8 +128,13 @@ TEST_P(EveryWorld, AllToAllExchangesParts) {
     const int group = transport.communicator(all_ranks(transport));
     transport.reserve(1);
     carry_out(transport,
-              {.kind = OperationKind::all_to_all, .dtype = type, .communicator = group, .send = out.data(),
-               .receive = in.data(), .elements_sent = each * n, .elements_received = each * n},
+              {.kind = OperationKind::all_to_all,
+               .dtype = type,
+               .communicator = group,
+               .send = out.data(),
+               .receive = in.data(),
+               .elements_sent = each * n,
+               .elements_received = each * n},
               blocking);
     for (int from = 0; from < n; ++from)
       for (int i = 0; i < each; ++i) EXPECT_EQ(in.get(from * each + i), from + transport.rank());
@@ -132,8 +151,13 @@ TEST_P(EveryWorld, BroadcastSpreadsTheRootsData) {
     const int group = transport.communicator(all_ranks(transport));
     transport.reserve(1);
     carry_out(transport,
-              {.kind = OperationKind::broadcast, .dtype = type, .communicator = group, .peer = root,
-               .receive = data.data(), .elements_sent = each, .elements_received = each},
+              {.kind = OperationKind::broadcast,
+               .dtype = type,
+               .communicator = group,
+               .peer = root,
+               .receive = data.data(),
+               .elements_sent = each,
+               .elements_received = each},
               blocking);
     for (int i = 0; i < each; ++i) EXPECT_EQ(data.get(i), i + 1);
   });
@@ -150,10 +174,18 @@ TEST_P(EveryWorldOfSeveral, MessagesOfAPairArriveInTheOrderSent) {
     Numbers data(type, 1);
     for (int m = 0; m < 3; ++m) {  // around the ring: rank r to r + 1
       const int next = (transport.rank() + 1) % n, previous = (transport.rank() + n - 1) % n;
-      Transfer send{.kind = OperationKind::send, .dtype = type, .communicator = group, .peer = next,
-                    .send = data.data(), .elements_sent = 1};
-      Transfer recv{.kind = OperationKind::recv, .dtype = type, .communicator = group, .peer = previous,
-                    .receive = data.data(), .elements_received = 1};
+      Transfer send{.kind = OperationKind::send,
+                    .dtype = type,
+                    .communicator = group,
+                    .peer = next,
+                    .send = data.data(),
+                    .elements_sent = 1};
+      Transfer recv{.kind = OperationKind::recv,
+                    .dtype = type,
+                    .communicator = group,
+                    .peer = previous,
+                    .receive = data.data(),
+                    .elements_received = 1};
       if (transport.rank() == 0) {
         data.set(0, m + 1);
         carry_out(transport, send, blocking);
@@ -193,15 +225,21 @@ TEST(Threads, CommunicatorsOfPartsDoNotMix) {
     Numbers a(DataType::float32, 1), b(DataType::float32, 1);
     a.set(0, transport.rank()), b.set(0, transport.rank());
 
-    transport.start(0, {.kind = OperationKind::all_reduce, .communicator = along_row, .receive = a.data(),
-                        .elements_sent = 1, .elements_received = 1});
-    transport.start(1, {.kind = OperationKind::all_reduce, .communicator = along_column, .receive = b.data(),
-                        .elements_sent = 1, .elements_received = 1});
+    transport.start(0, {.kind = OperationKind::all_reduce,
+                        .communicator = along_row,
+                        .receive = a.data(),
+                        .elements_sent = 1,
+                        .elements_received = 1});
+    transport.start(1, {.kind = OperationKind::all_reduce,
+                        .communicator = along_column,
+                        .receive = b.data(),
+                        .elements_sent = 1,
+                        .elements_received = 1});
     transport.wait(1);
     transport.wait(0);
 
-    EXPECT_EQ(a.get(0), 9 * row + 3);         // 3r + 3r+1 + 3r+2
-    EXPECT_EQ(b.get(0), 2 * column + 3);      // c + c+3
+    EXPECT_EQ(a.get(0), 9 * row + 3);     // 3r + 3r+1 + 3r+2
+    EXPECT_EQ(b.get(0), 2 * column + 3);  // c + c+3
   });
 }
 
@@ -223,8 +261,11 @@ TEST(Threads, MembersThatDisagreeAreToldSo) {
       const int all = transport.communicator(all_ranks(transport));
       Numbers data(DataType::float32, 2);
       const std::int64_t count = transport.rank() + 1;
-      transport.run({.kind = OperationKind::all_reduce, .communicator = all, .receive = data.data(),
-                     .elements_sent = count, .elements_received = count});
+      transport.run({.kind = OperationKind::all_reduce,
+                     .communicator = all,
+                     .receive = data.data(),
+                     .elements_sent = count,
+                     .elements_received = count});
     });
   };
 

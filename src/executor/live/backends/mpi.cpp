@@ -9,7 +9,8 @@ extern constinit const Backend mpi{
     .missing = [] { return missing(automatic_mpi()); },
     .open = [](const WorldOptions& options,
                const std::function<void(Transport&)>& body) { open(automatic_mpi(), options, body); },
-    .launcher = [](std::int64_t ranks, bool second_thread) { return automatic_mpi().launcher(ranks, second_thread); },
+    .launcher = [](std::int64_t ranks,
+                   bool second_thread) { return automatic_mpi().launcher(ranks, second_thread); },
 };
 
 }  // namespace dlnb::backends

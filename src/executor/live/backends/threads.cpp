@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 // The reference backend: ranks are threads of one process and data moves by memcpy.
 //
-// The members of a transfer meet; when the last one has arrived, the whole transfer is carried out at once: by the
-// last arriver where it blocks, else by a mover thread, so that ranks compute meanwhile. Sums are formed in float32
-// over the members in ascending order and rounded once. Waiting ranks sleep.
+// The members of a transfer meet; when the last one has arrived, the whole transfer is carried out at once:
+// by the last arriver where it blocks, else by a mover thread, so that ranks compute meanwhile. Sums are
+// formed in float32 over the members in ascending order and rounded once. Waiting ranks sleep.
 #include <algorithm>
 #include <atomic>
 #include <condition_variable>
@@ -42,9 +42,11 @@ using Ticket = std::shared_ptr<Meeting>;  // shared: whoever is last to look fre
 
 std::int64_t bytes(std::int64_t elements, const Transfer& part) { return elements * size_of(part.dtype); }
 
-void copy(const Transfer& from, std::int64_t source, const Transfer& to, std::int64_t target, std::int64_t elements) {
+void copy(const Transfer& from, std::int64_t source, const Transfer& to, std::int64_t target,
+          std::int64_t elements) {
   if (elements > 0)
-    std::memcpy(to.receive + bytes(target, to), from.send + bytes(source, from), std::size_t(bytes(elements, from)));
+    std::memcpy(to.receive + bytes(target, to), from.send + bytes(source, from),
+                std::size_t(bytes(elements, from)));
 }
 
 /// Adds up the members' elements [source, source + elements) and hands each rounded block to `deliver`.
@@ -118,8 +120,9 @@ std::string disagreement(const std::vector<Transfer>& parts) {
   for (const Transfer& part : parts)
     if (part.kind != parts[0].kind || part.dtype != parts[0].dtype || part.peer != parts[0].peer ||
         part.elements_sent != parts[0].elements_sent || part.elements_received != parts[0].elements_received)
-      return fmt::format("{} of {} {} meets {} of {} {} in one group", name_of(parts[0].kind), parts[0].elements_sent,
-                         name_of(parts[0].dtype), name_of(part.kind), part.elements_sent, name_of(part.dtype));
+      return fmt::format("{} of {} {} meets {} of {} {} in one group", name_of(parts[0].kind),
+                         parts[0].elements_sent, name_of(parts[0].dtype), name_of(part.kind),
+                         part.elements_sent, name_of(part.dtype));
   return {};
 }
 
@@ -177,7 +180,8 @@ struct Arrival {
   bool last = false;
 };
 
-/// Where the members of one communicator meet. Collectives meet by count, messages by sender, receiver and tag.
+/// Where the members of one communicator meet. Collectives meet by count, messages by sender, receiver and
+/// tag.
 class Group {
  public:
   Group(std::vector<int> members, const std::atomic<bool>& ended)
@@ -185,7 +189,8 @@ class Group {
 
   int index_of(int rank) const {
     const auto place = std::lower_bound(members_.begin(), members_.end(), rank);
-    DLNB_REQUIRE(place != members_.end() && *place == rank, "a rank uses only communicators it is a member of");
+    DLNB_REQUIRE(place != members_.end() && *place == rank,
+                 "a rank uses only communicators it is a member of");
     return int(place - members_.begin());
   }
 
@@ -253,7 +258,8 @@ class Group {
 
 class World {
  public:
-  explicit World(int size) : size_(size), movers_(std::clamp(int(std::thread::hardware_concurrency()), 1, size)) {}
+  explicit World(int size)
+      : size_(size), movers_(std::clamp(int(std::thread::hardware_concurrency()), 1, size)) {}
 
   int size() const { return size_; }
   Movers& movers() { return movers_; }

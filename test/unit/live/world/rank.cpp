@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// live_rank <backend> <ranks> <scenario> [progress]: a rank of a small live run; outside a world it starts its ranks.
-// Exits like a run does. Used by CTest with each MPI, because a process joins one MPI world only.
+// live_rank <backend> <ranks> <scenario> [progress]: a rank of a small live run; outside a world it starts
+// its ranks. Exits like a run does. Used by CTest with each MPI, because a process joins one MPI world only.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -17,8 +17,13 @@ namespace {
 Schedule scenario(const std::string& name, std::int64_t ranks) {
   using namespace plans;
   if (name == "everything") return everything(ranks, 1000);
-  // With DLNETBENCH_MPI_LARGEST_COUNT below it, on the way that counts above 2^31 take: blocks of 65,536 and a rest.
+  // With DLNETBENCH_MPI_LARGEST_COUNT below it, on the way that counts above 2^31 take: blocks of 65,536 and
+  // a rest.
   if (name == "large") return everything(ranks, 3 * 65'536 + 123);
+  // By hand only, it takes 13 GB on two ranks: counts above 2^31 in earnest.
+  if (name == "huge")
+    return alike(ranks, {collective(OperationKind::all_reduce, 1, ranks, DataType::float8, (1LL << 31) + 5),
+                         collective(OperationKind::all_gather, 1, ranks, DataType::float8, (1LL << 30) + 3)});
   if (name == "empty") return everything(ranks, 0);
   if (name == "stages") return two_stages(ranks / 2, 100'000);
   if (name == "hang") {
@@ -27,8 +32,9 @@ Schedule scenario(const std::string& name, std::int64_t ranks) {
     schedule.programs[1].operations = {message(OperationKind::recv, 1, 0, 10)};
     return schedule;
   }
-  if (name == "endless") return alike(ranks, {compute(10e-3), collective(OperationKind::all_reduce, 1, ranks,
-                                                                        DataType::bfloat16, 1000)});
+  if (name == "endless")
+    return alike(ranks,
+                 {compute(10e-3), collective(OperationKind::all_reduce, 1, ranks, DataType::bfloat16, 1000)});
   throw UserError("scenario", "nothing is called '" + name + "'");
 }
 
@@ -38,6 +44,7 @@ int run(const std::vector<std::string>& arguments) {
   spec.watchdog = {60};
   if (arguments.size() > 4) spec.progress = arguments[4];
   if (arguments[3] == "hang") spec.verify = false, spec.watchdog = {1};
+  if (arguments[3] == "huge") spec.iterations = 1, spec.warmup = 0;
   if (arguments[3] == "endless") spec.iterations = 1'000'000;
   if (needs_launcher(spec.backend) && !inside_a_world()) return launch(spec, arguments);
 
@@ -47,7 +54,8 @@ int run(const std::vector<std::string>& arguments) {
   const std::size_t expected = execution_order(schedule.programs[0]).size() * std::size_t(trace->iterations);
   if (std::int64_t(trace->ranks.size()) != spec.ranks || trace->ranks[0].intervals.size() != expected)
     throw WrongResult("live_rank", "the record is not complete");
-  std::printf("%s: %zu ranks, %d iterations\n", trace->library.c_str(), trace->ranks.size(), trace->iterations);
+  std::printf("%s: %zu ranks, %d iterations\n", trace->library.c_str(), trace->ranks.size(),
+              trace->iterations);
   for (const std::string& note : trace->notes) std::printf("  %s\n", note.c_str());
   return 0;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// The calls that carry counts. MPI 4 has forms with 64-bit counts (calls_64.cpp); before, counts are int and large
-// ones go by derived datatypes (calls_32.cpp). The build takes one of the two files.
+// The calls that carry counts. MPI 4 has forms with 64-bit counts (calls_64.cpp); before, counts are int and
+// large ones go by derived datatypes (calls_32.cpp). The build takes one of the two files.
 #pragma once
 
 #include <mpi.h>
@@ -28,6 +28,5 @@ void run(const Call& call, Types& types, std::int64_t largest_count);
 
 /// The operator that adds elements of this type.
 MPI_Op make_sum(DataType type);
-
 
 }  // namespace dlnb::mpi

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Counts are int. Where a count, or the sum of counts over the group that libraries form inside, would not fit:
-//   all-reduce    two requests, blocks of elements and the rest, so that algorithms can still cut it in pieces
-//   all others    one item per rank, of a datatype as long as that rank's part
+// Counts are int. Where a count, or the sum of counts over the group that libraries form inside, would not
+// fit:
+//   all-reduce    two requests, blocks of elements and the rest, so that algorithms can still cut it in
+//   pieces all others    one item per rank, of a datatype as long as that rank's part
 #include <algorithm>
 
 #include "executor/live/modules/mpi/calls.hpp"
@@ -23,7 +24,8 @@ struct Items {
 };
 
 /// `elements` per rank, `total` over the group.
-Items items_of(DataType dtype, std::int64_t elements, std::int64_t total, Types& types, std::int64_t largest) {
+Items items_of(DataType dtype, std::int64_t elements, std::int64_t total, Types& types,
+               std::int64_t largest) {
   if (total <= largest) return {int(elements), types.element(dtype), types.sum(dtype)};
   return {1, types.many(dtype, elements), types.sum_of_many(dtype)};
 }
@@ -87,9 +89,13 @@ int start(const Call& call, Types& types, std::int64_t largest, MPI_Request* req
     case OperationKind::all_to_all:
       check(MPI_Ialltoall(t.send, i.count, i.type, t.receive, i.count, i.type, comm, request));
       break;
-    case OperationKind::broadcast: check(MPI_Ibcast(t.receive, i.count, i.type, t.peer, comm, request)); break;
+    case OperationKind::broadcast:
+      check(MPI_Ibcast(t.receive, i.count, i.type, t.peer, comm, request));
+      break;
     case OperationKind::send: check(MPI_Isend(t.send, i.count, i.type, t.peer, t.tag, comm, request)); break;
-    case OperationKind::recv: check(MPI_Irecv(t.receive, i.count, i.type, t.peer, t.tag, comm, request)); break;
+    case OperationKind::recv:
+      check(MPI_Irecv(t.receive, i.count, i.type, t.peer, t.tag, comm, request));
+      break;
     default: check(MPI_Ibarrier(comm, request)); break;
   }
   return 1;

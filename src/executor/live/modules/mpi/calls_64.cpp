@@ -35,16 +35,21 @@ int start(const Call& call, Types& types, std::int64_t, MPI_Request* request) {
       check(MPI_Iallgather_c(t.send, sent, type, t.receive, sent, type, comm, request));
       break;
     case OperationKind::reduce_scatter:
-      check(MPI_Ireduce_scatter_block_c(t.send, t.receive, received, type, types.sum(t.dtype), comm, request));
+      check(
+          MPI_Ireduce_scatter_block_c(t.send, t.receive, received, type, types.sum(t.dtype), comm, request));
       break;
     case OperationKind::all_to_all: {
       const MPI_Count part = sent / call.members;
       check(MPI_Ialltoall_c(t.send, part, type, t.receive, part, type, comm, request));
       break;
     }
-    case OperationKind::broadcast: check(MPI_Ibcast_c(t.receive, received, type, t.peer, comm, request)); break;
+    case OperationKind::broadcast:
+      check(MPI_Ibcast_c(t.receive, received, type, t.peer, comm, request));
+      break;
     case OperationKind::send: check(MPI_Isend_c(t.send, sent, type, t.peer, t.tag, comm, request)); break;
-    case OperationKind::recv: check(MPI_Irecv_c(t.receive, received, type, t.peer, t.tag, comm, request)); break;
+    case OperationKind::recv:
+      check(MPI_Irecv_c(t.receive, received, type, t.peer, t.tag, comm, request));
+      break;
     default: check(MPI_Ibarrier(comm, request)); break;
   }
   return 1;
@@ -58,7 +63,8 @@ void run(const Call& call, Types& types, std::int64_t) {
   switch (t.kind) {
     case OperationKind::all_reduce:
       return check(MPI_Allreduce_c(MPI_IN_PLACE, t.receive, received, type, types.sum(t.dtype), comm));
-    case OperationKind::all_gather: return check(MPI_Allgather_c(t.send, sent, type, t.receive, sent, type, comm));
+    case OperationKind::all_gather:
+      return check(MPI_Allgather_c(t.send, sent, type, t.receive, sent, type, comm));
     case OperationKind::reduce_scatter:
       return check(MPI_Reduce_scatter_block_c(t.send, t.receive, received, type, types.sum(t.dtype), comm));
     case OperationKind::all_to_all: {

@@ -10,7 +10,8 @@
 
 namespace dlnb::mpi {
 
-/// Body of a reduction operator: `items` of `datatype`, each one or many elements of `type`, follow each other.
+/// Body of a reduction operator: `items` of `datatype`, each one or many elements of `type`, follow each
+/// other.
 inline void add_items(DataType type, const void* in, void* inout, std::int64_t items, MPI_Datatype datatype) {
   MPI_Count bytes = 0;
   MPI_Type_size_x(datatype, &bytes);

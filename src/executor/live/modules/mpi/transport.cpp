@@ -26,7 +26,9 @@ std::string library_version() {
   version.resize(std::min(version.find_first_of(",\n"), version.size()));
   // "Open MPI v4.1.4" and "MPICH Version:\t4.0.2"
   const std::size_t number = version.find_last_of(" \tv") + 1;
-  return (version.starts_with("MPICH") ? "MPICH " : version.starts_with("Open MPI") ? "Open MPI " : "") +
+  return (version.starts_with("MPICH")      ? "MPICH "
+          : version.starts_with("Open MPI") ? "Open MPI "
+                                            : "") +
          (number < version.size() ? version.substr(number) : version);
 }
 
@@ -89,8 +91,8 @@ class MpiTransport final : public Transport {
 
   void run(const Transfer& transfer) override { mpi::run(call(transfer), *types_, options_.largest_count); }
 
-  // A rank that hangs inside MPI cannot be reached through MPI. Launchers end a world of which one process has ended
-  // without MPI_Finalize, and hand its exit code on.
+  // A rank that hangs inside MPI cannot be reached through MPI. Launchers end a world of which one process
+  // has ended without MPI_Finalize, and hand its exit code on.
   void abort(int code, const std::string& why) override {
     const std::string line = "error: " + why + "\n";
     if (write(STDERR_FILENO, line.data(), line.size()) < 0) _exit(code);

@@ -15,8 +15,8 @@ namespace dlnb::mpi {
 /// Throws std::runtime_error with MPI's own words where `code` is an error.
 void check(int code);
 
-/// Element types of true size with their sums. MPI 4 knows float32 only: the others are opaque bytes to it, added up
-/// by our own operators. Made after MPI_Init, forgotten before MPI_Finalize.
+/// Element types of true size with their sums. MPI 4 knows float32 only: the others are opaque bytes to it,
+/// added up by our own operators. Made after MPI_Init, forgotten before MPI_Finalize.
 class Types {
  public:
   Types();
