@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// The event loop: ranks run until they block; activities start when all have arrived and the one before on the same
-// communicator or pair is over, wait their latency, then flow. All that happens at one time is worked off before
-// rates are solved.
+// The event loop: ranks run until they block; activities start when all have arrived and the one before on
+// the same communicator or pair is over, wait their latency, then flow. All that happens at one time is
+// worked off before rates are solved.
 #include "executor/sim/engine.hpp"
 
 #include <algorithm>
@@ -61,12 +61,13 @@ void Engine::happen(const Event& event) {
   }
 }
 
-// --- ranks ---------------------------------------------------------------------------------------------------------
+// --- ranks ------------------------------------------------------------------------------------------
 
 Interval* Engine::interval(std::int32_t rank, std::int64_t iteration, std::int32_t action) {
   if (iteration < warmup_) return nullptr;
   const std::size_t actions = role_of(rank).actions.size();
-  return &trace_.ranks[std::size_t(rank)].intervals[std::size_t(iteration - warmup_) * actions + std::size_t(action)];
+  return &trace_.ranks[std::size_t(rank)]
+              .intervals[std::size_t(iteration - warmup_) * actions + std::size_t(action)];
 }
 
 std::int64_t Engine::number_of(std::int32_t rank, const Action& action) const {
@@ -161,7 +162,7 @@ bool Engine::must_wait(std::int32_t index, const Action& action) {
   return false;
 }
 
-// --- activities ----------------------------------------------------------------------------------------------------
+// --- activities ------------------------------------------------------------------------------------------
 
 void Engine::arrive(std::int32_t index, std::int64_t number, double now) {
   Activity& activity = activities_[std::size_t(index)];
@@ -222,7 +223,8 @@ Path& Engine::path_of(std::int32_t index, OperationKind kind, double bytes) {
   auto look = [&] {
     for (const auto& [known, path] : activity.paths)
       // Times that differ by rounding only are equal: the first candidate.
-      if (known == kind && (best == nullptr || path->time(bytes) < best->time(bytes) * (1 - 1e-9))) best = path;
+      if (known == kind && (best == nullptr || path->time(bytes) < best->time(bytes) * (1 - 1e-9)))
+        best = path;
   };
   look();
   if (best == nullptr) {
@@ -287,9 +289,9 @@ void Engine::report_deadlock() const {
     const Rank& rank = ranks_[r];
     if (rank.iteration == iterations_) continue;
     const Action& action = role_of(std::int32_t(r)).actions[std::size_t(rank.action)];
-    const std::string message =
-        fmt::format("{} of {} ranks never finish: rank {} waits in operation {} ({}) of iteration {}",
-                    ranks_.size() - finished_, ranks_.size(), r, rank.action, name_of(action.kind), rank.iteration);
+    const std::string message = fmt::format(
+        "{} of {} ranks never finish: rank {} waits in operation {} ({}) of iteration {}",
+        ranks_.size() - finished_, ranks_.size(), r, rank.action, name_of(action.kind), rank.iteration);
     DLNB_REQUIRE(finished_ == ranks_.size(), message);
   }
   std::abort();

@@ -22,8 +22,8 @@ namespace dlnb::sim {
 class Engine {
  public:
   /// `trace` has room for the measured iterations of every rank.
-  Engine(const std::vector<Role>& roles, const Lines& lines, const Machine& machine, const Placement& placement,
-         const Network& network, int warmup, Trace& trace);
+  Engine(const std::vector<Role>& roles, const Lines& lines, const Machine& machine,
+         const Placement& placement, const Network& network, int warmup, Trace& trace);
 
   void run();
 
@@ -32,23 +32,25 @@ class Engine {
   struct Rank {
     std::int32_t iteration = 0;  ///< warm-up included
     std::int32_t action = 0;
-    std::int32_t waiting = -1;   ///< the activity it waits for …
-    bool arrived = false;        ///< at `action`: its begin is written
-    std::int64_t until = 0;      ///< … to have completed this many operations
+    std::int32_t waiting = -1;  ///< the activity it waits for …
+    bool arrived = false;       ///< at `action`: its begin is written
+    std::int64_t until = 0;     ///< … to have completed this many operations
   };
 
   /// The state of a communicator or pair. It does its operations one after the other.
   struct Activity {
     std::int64_t completed = 0;  ///< operations, over all iterations
     bool busy = false;
-    Path* path = nullptr;        ///< of the operation in progress
-    double bytes = 0;            ///< that its reference flow moves
-    std::vector<std::int32_t> arrived;                     ///< communicators: members at operation k, at k mod size
-    std::vector<std::pair<OperationKind, Path*>> paths;    ///< found so far
-    std::int64_t sent = 0, received = 0;                   ///< pairs: messages posted
+    Path* path = nullptr;               ///< of the operation in progress
+    double bytes = 0;                   ///< that its reference flow moves
+    std::vector<std::int32_t> arrived;  ///< communicators: members at operation k, at k mod size
+    std::vector<std::pair<OperationKind, Path*>> paths;  ///< found so far
+    std::int64_t sent = 0, received = 0;                 ///< pairs: messages posted
   };
 
-  const Role& role_of(std::int32_t rank) const { return roles_[std::size_t(lines_.role_of[std::size_t(rank)])]; }
+  const Role& role_of(std::int32_t rank) const {
+    return roles_[std::size_t(lines_.role_of[std::size_t(rank)])];
+  }
   std::int64_t number_of(std::int32_t rank, const Action& action) const;
 
   void advance(std::int32_t rank, double now);
@@ -65,7 +67,8 @@ class Engine {
 
   void happen(const Event& event);
   void complete(std::int32_t activity, double now);
-  void complete_at(std::int32_t rank, std::int32_t line, std::int32_t activity, std::int64_t number, double now);
+  void complete_at(std::int32_t rank, std::int32_t line, std::int32_t activity, std::int64_t number,
+                   double now);
 
   /// Where a rank's measured operation is written; null in warm-up.
   Interval* interval(std::int32_t rank, std::int64_t iteration, std::int32_t action);

@@ -39,11 +39,9 @@ class Events {
   }
 
  private:
-  static bool later(const Event& a, const Event& b) {
-    return a.at != b.at ? a.at > b.at : a.order > b.order;
-  }
-  // Times lie on a grid of 2^-40 s (0.9 ps): symmetric activities end together in spite of rounding and are solved
-  // once. Beyond 2^13 s doubles are coarser than the grid and stay as they are.
+  static bool later(const Event& a, const Event& b) { return a.at != b.at ? a.at > b.at : a.order > b.order; }
+  // Times lie on a grid of 2^-40 s (0.9 ps): symmetric activities end together in spite of rounding and are
+  // solved once. Beyond 2^13 s doubles are coarser than the grid and stay as they are.
   static double snap(double at) {
     constexpr double grid = double(std::int64_t{1} << 40);
     return at < 8192 ? double(std::int64_t(at * grid + 0.5)) * (1 / grid) : at;

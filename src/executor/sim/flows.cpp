@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fluid activities on links.
 //   Σ over activities of weight · rate ≤ capacity · efficiency on every link; completion at remaining / rate
-// A link whose users could not fill it even at their highest rates cannot limit anybody: it neither enters a system
-// nor connects activities. This changes no rate (to the tolerance below) and keeps systems small.
+// A link whose users could not fill it even at their highest rates cannot limit anybody: it neither enters a
+// system nor connects activities. This changes no rate (to the tolerance below) and keeps systems small.
 #include "executor/sim/flows.hpp"
 
 #include <algorithm>

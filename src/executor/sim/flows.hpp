@@ -15,16 +15,16 @@ namespace dlnb::sim {
 struct Path {
   std::vector<Use> uses;               ///< multiplicity of the reference flow on every link
   std::vector<std::int32_t> position;  ///< of each use among the link's users; kept by Flows
-  double alone = 0;                    ///< bytes/s of the reference flow with every link to itself; infinite: no links
-  double share = 0;                    ///< bytes of the reference (largest) flow per byte of the operation
-  double latency = 0;                  ///< seconds before data flows
+  double alone = 0;    ///< bytes/s of the reference flow with every link to itself; infinite: no links
+  double share = 0;    ///< bytes of the reference (largest) flow per byte of the operation
+  double latency = 0;  ///< seconds before data flows
 
   /// Seconds an operation of `bytes` takes with every link to itself.
   double time(double bytes) const { return latency + (bytes > 0 ? bytes * share / alone : 0); }
 };
 
-/// What flows now and how fast. Rates are those of the network's solver, but only activities that are connected to a
-/// change through links that can be full are solved again.
+/// What flows now and how fast. Rates are those of the network's solver, but only activities that are
+/// connected to a change through links that can be full are solved again.
 class Flows {
  public:
   Flows(const Machine& machine, const Network& network, std::size_t activities, Events& events);

@@ -52,7 +52,8 @@ void connect_pairs(const ProcessGrid& grid, const std::vector<Role>& roles, Line
       if (line.doing == Doing::collective) continue;
       const bool sends = line.doing == Doing::send;
       const std::int64_t peer = grid.with_coordinate(std::int64_t(rank), only_axis(line.axes), line.peer);
-      const std::int64_t sender = sends ? std::int64_t(rank) : peer, receiver = sends ? peer : std::int64_t(rank);
+      const std::int64_t sender = sends ? std::int64_t(rank) : peer,
+                         receiver = sends ? peer : std::int64_t(rank);
       const auto [entry, fresh] =
           known.try_emplace({line.axes, sender, receiver}, std::int32_t(lines.pairs.size()));
       if (fresh) lines.pairs.push_back({std::int32_t(sender), std::int32_t(receiver), -1, -1});

@@ -31,12 +31,14 @@ struct Lines {
   std::vector<std::int32_t> first_line;  ///< by rank, into activity_of_line
   std::vector<std::int32_t> activity_of_line;
   std::vector<Communicator> communicators;
-  std::vector<std::int32_t> members;     ///< of all communicators
+  std::vector<std::int32_t> members;  ///< of all communicators
   std::vector<Pair> pairs;
 
   std::size_t activities() const { return communicators.size() + pairs.size(); }
   bool is_pair(std::int32_t activity) const { return std::size_t(activity) >= communicators.size(); }
-  const Pair& pair(std::int32_t activity) const { return pairs[std::size_t(activity) - communicators.size()]; }
+  const Pair& pair(std::int32_t activity) const {
+    return pairs[std::size_t(activity) - communicators.size()];
+  }
   std::int32_t activity(std::int32_t rank, std::int32_t line) const {
     return activity_of_line[std::size_t(first_line[std::size_t(rank)] + line)];
   }

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-// A collective as one activity. Its rate is that of its largest flow (the reference flow) in bytes/s; the others
-// move in proportion.
+// A collective as one activity. Its rate is that of its largest flow (the reference flow) in bytes/s; the
+// others move in proportion.
 //   weight of a link = Σ over flows crossing it of bytes / bytes of the reference flow
 //   latency          = start + Σ over the steps of the longest way of (step + Σ link latencies)
-// An algorithm may say which flows that way leads over (trees). Otherwise every step costs the mean over all flows, not
-// the largest: a step waits for its predecessor's step only, so what adds up along the dependencies of a ring is the way
-// around it (max-plus cycle mean: F. Baccelli et al., "Synchronization and Linearity", 1992, ch. 3).
+// An algorithm may say which flows that way leads over (trees). Otherwise every step costs the mean over all
+// flows, not the largest: a step waits for its predecessor's step only, so what adds up along the
+// dependencies of a ring is the way around it (max-plus cycle mean: F. Baccelli et al., "Synchronization and
+// Linearity", 1992, ch. 3).
 #include "executor/sim/paths.hpp"
 
 #include <algorithm>
@@ -63,7 +64,8 @@ std::vector<Path> Paths::collective(OperationKind kind, std::span<const std::int
   bool one_node = true;
   for (const std::int32_t rank : ranks) {
     const int device = placement_[std::size_t(rank)];
-    members.push_back({device, machine_.node_of(device), machine_.nics_per_node > 0 ? machine_.nic_of(device) : 0});
+    members.push_back(
+        {device, machine_.node_of(device), machine_.nics_per_node > 0 ? machine_.nic_of(device) : 0});
     one_node = one_node && members.back().node == members.front().node;
   }
   std::vector<Path> paths;

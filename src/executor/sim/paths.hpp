@@ -17,12 +17,12 @@ namespace dlnb::sim {
 /// Source: Open MPI 4.1, default of btl_tcp_eager_limit (64 KiB).
 inline constexpr double eager_limit = 64 * 1024;
 
-/// The algorithms a collective is done by: the one with the shortest time for its size on an idle machine, the first
-/// of equals.
+/// The algorithms a collective is done by: the one with the shortest time for its size on an idle machine,
+/// the first of equals.
 std::vector<const Collective*> candidates(OperationKind kind, bool one_node);
 
-/// Turns groups and pairs of ranks into paths on the machine. Traffic is proportional to the bytes, so a path serves
-/// all sizes of one kind on one group.
+/// Turns groups and pairs of ranks into paths on the machine. Traffic is proportional to the bytes, so a path
+/// serves all sizes of one kind on one group.
 class Paths {
  public:
   Paths(const Machine& machine, const Placement& placement, const Flows& flows)

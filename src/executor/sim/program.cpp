@@ -35,7 +35,8 @@ std::int32_t line_of(Role& role, Doing doing, const Operation& operation) {
 }
 
 double bytes_of(const Operation& operation) {
-  return double(std::max(operation.elements_sent, operation.elements_received)) * double(size_of(operation.dtype));
+  return double(std::max(operation.elements_sent, operation.elements_received)) *
+         double(size_of(operation.dtype));
 }
 
 /// An eager send is over when it is issued; everything else on a line has to complete.
@@ -45,8 +46,10 @@ std::int32_t count_to_await(const Role& role, const Line& line) {
   return 0;
 }
 
-void await_one(Role& role, Action& wait, std::int32_t handle, const std::vector<std::int32_t>& action_of_handle) {
-  DLNB_REQUIRE(handle >= 0 && std::size_t(handle) < action_of_handle.size() && action_of_handle[std::size_t(handle)] >= 0,
+void await_one(Role& role, Action& wait, std::int32_t handle,
+               const std::vector<std::int32_t>& action_of_handle) {
+  DLNB_REQUIRE(handle >= 0 && std::size_t(handle) < action_of_handle.size() &&
+                   action_of_handle[std::size_t(handle)] >= 0,
                fmt::format("a wait follows the operation with its handle {}", handle));
   const Action& awaited = role.actions[std::size_t(action_of_handle[std::size_t(handle)])];
   if (awaited.doing == Doing::nothing || awaited.eager) return;
@@ -89,7 +92,8 @@ Role reduce(const Program& program, const ProcessGrid& grid) {
       case Doing::compute: action.amount = operation.cost.time.value; break;
       case Doing::wait:
         action.ordinal = std::int32_t(role.targets.size());
-        if (operation.kind == OperationKind::wait) await_one(role, action, operation.handle, action_of_handle);
+        if (operation.kind == OperationKind::wait)
+          await_one(role, action, operation.handle, action_of_handle);
         else await_all(role, action, operation.axes);
         break;
       case Doing::collective:

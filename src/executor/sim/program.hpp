@@ -14,15 +14,16 @@ enum class Doing : std::uint8_t { nothing, compute, collective, send, recv, wait
 struct Action {
   Doing doing = Doing::nothing;
   bool blocking = true;
-  bool eager = false;           ///< a send that does not wait for its receiver
+  bool eager = false;  ///< a send that does not wait for its receiver
   OperationKind kind = OperationKind::compute;
-  std::int32_t line = 0;        ///< index into Role::lines
-  std::int32_t ordinal = 0;     ///< among the line's operations of one iteration; wait: first of its targets
-  std::int32_t targets = 0;     ///< of a wait
-  double amount = 0;            ///< seconds of compute, else bytes of the operation
+  std::int32_t line = 0;     ///< index into Role::lines
+  std::int32_t ordinal = 0;  ///< among the line's operations of one iteration; wait: first of its targets
+  std::int32_t targets = 0;  ///< of a wait
+  double amount = 0;         ///< seconds of compute, else bytes of the operation
 };
 
-/// A communicator, or one direction of a pair, as the ranks of a role see it. Operations on a line keep their order.
+/// A communicator, or one direction of a pair, as the ranks of a role see it. Operations on a line keep their
+/// order.
 struct Line {
   Doing doing = Doing::collective;
   AxisSet axes = 0;

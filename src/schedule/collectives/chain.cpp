@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pipelined chain broadcast: member 0 hands the vector on to 1, that to 2, …, in pieces small enough that all edges
-// are busy at once.  n members, S bytes: S per edge, n-1 steps until the last member has its first piece.
-// Source: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005. In group order, without regard to nodes or NICs.
+// Pipelined chain broadcast: member 0 hands the vector on to 1, that to 2, …, in pieces small enough that all
+// edges are busy at once. In group order, without regard to nodes or NICs.
+//   n members, S bytes: S per edge, n-1 steps until the last member has its first piece
+// Source: Thakur, Rabenseifner, Gropp, IJHPCA 19(1), 2005.
 #include <numeric>
 
 #include "rings.hpp"

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rings over the direct links of one node: where every device has a cable to every other, one ring would use one of
-// its cables and leave the rest idle, so the vector is spread over rings that together use all of them.
+// Rings over the direct links of one node: where every device has a cable to every other, one ring would use
+// one of its cables and leave the rest idle, so the vector is spread over rings that together use all of
+// them.
 //   up to four members   every cyclic order: (n-1)! rings; each directed cable lies on (n-2)! of them,
 //                        so that a device sends over n-1 cables at once: n-1 times the rate of one ring
 //   more                 i → i+s for every s prime to n (all cables where n is prime)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// A group seen as nodes with rails: rail r is the r-th NIC that members of a node use, and each rail carries an equal
-// part of a collective ("channels"). All nodes of a group have as many rails as the one with the fewest NICs.
+// A group seen as nodes with rails: rail r is the r-th NIC that members of a node use, and each rail carries
+// an equal part of a collective ("channels"). All nodes of a group have as many rails as the one with the
+// fewest NICs.
 // Source: NVIDIA, NCCL 2.x, src/graph (channel search).
 #pragma once
 
@@ -24,7 +25,8 @@ inline std::vector<NodeMembers> by_node(std::span<const Member> members) {
   // Nodes in the order of their first member, members of a node by NIC.
   std::vector<int> order(members.size());
   std::vector<std::pair<int, int>> first;  // node, its place
-  for (std::size_t i = 0; i < members.size(); ++i) order[i] = int(i), first.emplace_back(members[i].node, int(i));
+  for (std::size_t i = 0; i < members.size(); ++i)
+    order[i] = int(i), first.emplace_back(members[i].node, int(i));
   std::sort(first.begin(), first.end());
   first.erase(std::unique(first.begin(), first.end(), [](auto& a, auto& b) { return a.first == b.first; }),
               first.end());

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-// Rings over rails, as NCCL lays them out: every ring visits the nodes one after the other, so that only one of its
-// edges leaves a node; there are as many rings as the members of a node have NICs, and each leaves through another.
+// Rings over rails, as NCCL lays them out: every ring visits the nodes one after the other, so that only one
+// of its edges leaves a node; there are as many rings as the members of a node have NICs, and each leaves
+// through another.
 //
 //   two nodes of four, one NIC per device      ring 0:  0 1 2 3 | 7 6 5 4      ring 1:  1 2 3 0 | 4 7 6 5
 //
-// Every second node is walked backwards: the edge between two nodes then joins equal NICs and stays on its rail
-// (with an odd number of nodes all but the closing edge do).
-// Source: NVIDIA, NCCL 2.x, src/graph (channel search and rings) and its environment variable NCCL_CROSS_NIC.
-// Assumes that inside a node the order does not matter: true behind a switch; see mesh_rings for direct links.
+// Every second node is walked backwards: the edge between two nodes then joins equal NICs and stays on its
+// rail (with an odd number of nodes all but the closing edge do).
+// Source: NVIDIA, NCCL 2.x, src/graph (channel search, rings) and its environment variable NCCL_CROSS_NIC.
+// Assumes that inside a node the order does not matter: true behind a switch; for direct links see mesh_rings.
 #include <algorithm>
 
 #include "rails.hpp"

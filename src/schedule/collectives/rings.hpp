@@ -3,10 +3,11 @@
 //   n members, a vector of S bytes, C rings; per edge of one ring and steps of the whole:
 //   all-reduce                    2(n-1)/n · S/C    2(n-1)   reduce-scatter, then all-gather
 //   all-gather, reduce-scatter     (n-1)/n · S/C     n-1     S: the n parts together
-//   broadcast                                S/C     n-1     a pipelined chain from member 0; the closing edge is idle
+//   broadcast                                S/C     n-1     a chain from member 0; closing edge idle
 //   barrier                                    0    2(n-1)   an empty all-reduce
-// Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of Collective Communication Operations in MPICH",
-// IJHPCA 19(1), 2005; P. Patarasu, X. Yuan, "Bandwidth optimal all-reduce algorithms", JPDC 69(2), 2009.
+// Source: R. Thakur, R. Rabenseifner, W. Gropp, "Optimization of Collective Communication Operations in
+// MPICH", IJHPCA 19(1), 2005; P. Patarasu, X. Yuan, "Bandwidth optimal all-reduce algorithms", JPDC 69(2),
+// 2009.
 #pragma once
 
 #include <span>

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-// Double binary tree all-reduce. Two trees over the nodes carry half of the vector each: reduced towards the root, then
-// sent back down. A node that has children in one tree is a leaf in the other, so that each sends and receives the
-// vector about twice and no link is idle. In a node the members form a chain behind the one with the NIC.
+// Double binary tree all-reduce. Two trees over the nodes carry half of the vector each: reduced towards the
+// root, then sent back down. A node that has children in one tree is a leaf in the other, so that each sends
+// and receives the vector about twice and no link is idle. In a node the members form a chain behind the one
+// with the NIC.
 //   N nodes of d members, S bytes, R rails: S/2R up and S/2R down per edge of a tree
 //   dependent steps 2(d-1) + 2·depth, depth = ⌊log2(N-1)⌋ + 1
-// The tree: node k > 0 has the parent that results from moving its lowest set bit one place up (from clearing it where
-// that is no node); node 0 is the root. The second tree is the first with the nodes renumbered: mirrored where their
-// number is even, moved on by one where it is odd.
-// Source: P. Sanders, J. Speck, J. Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and scan",
-// Parallel Computing 35(12), 2009; for the layout NVIDIA, NCCL 2.x, src/graph/trees.cc.
+// The tree: node k > 0 has the parent that results from moving its lowest set bit one place up (from clearing
+// it where that is no node); node 0 is the root. The second tree is the first with the nodes renumbered:
+// mirrored where their number is even, moved on by one where it is odd.
+// Source: P. Sanders, J. Speck, J. Träff, "Two-tree algorithms for full bandwidth broadcast, reduction and
+// scan", Parallel Computing 35(12), 2009; for the layout NVIDIA, NCCL 2.x, src/graph/trees.cc.
 #include <algorithm>
 
 #include "rails.hpp"
@@ -31,9 +32,12 @@ int depth_of(int node, int nodes) {
 /// Which node takes the place of the first tree's node `k` in the second.
 int second_tree(int k, int nodes) { return nodes % 2 == 0 ? nodes - 1 - k : (k + 1) % nodes; }
 
-bool handles(OperationKind kind) { return kind == OperationKind::all_reduce || kind == OperationKind::barrier; }
+bool handles(OperationKind kind) {
+  return kind == OperationKind::all_reduce || kind == OperationKind::barrier;
+}
 
-/// One tree on one rail. Every edge is two flows, up and down; their indices are kept by node for the longest path.
+/// One tree on one rail. Every edge is two flows, up and down; their indices are kept by node for the longest
+/// path.
 class Tree {
  public:
   Tree(Traffic& traffic, double bytes) : traffic_(traffic), bytes_(bytes) {}
@@ -57,7 +61,8 @@ class Tree {
     return int(traffic_.flows.size()) - 2;
   }
 
-  std::vector<int> longest(const std::vector<std::vector<int>>& chains, const std::vector<std::vector<int>>& up) {
+  std::vector<int> longest(const std::vector<std::vector<int>>& chains,
+                           const std::vector<std::vector<int>>& up) {
     const int nodes = int(chains.size());
     int deepest = 0;
     std::size_t most = 0;

@@ -61,7 +61,8 @@ TEST(Ring, LeavesEachNodeOncePerRailAndStaysOnIt) {
     EXPECT_EQ(from.nic, to.nic);
   }
   ASSERT_EQ(nics_out.size(), 4u);
-  for (const auto& [node, nics] : nics_out) EXPECT_EQ(nics, (std::multiset<int>{0, 1, 2, 3})) << "node " << node;
+  for (const auto& [node, nics] : nics_out)
+    EXPECT_EQ(nics, (std::multiset<int>{0, 1, 2, 3})) << "node " << node;
 }
 
 TEST(Ring, VisitsNodesOneAfterTheOtherWhateverTheOrderOfTheGroup) {
@@ -150,7 +151,8 @@ TEST(Tree, LetsNoNicSendMoreThanTheVectorTwice) {
 
     std::map<int, double> sent;
     for (const Flow& flow : traffic.flows) sent[flow.from] += flow.bytes;
-    for (const auto& [member, bytes] : sent) EXPECT_LE(bytes, 2 * size * (1 + 1e-12)) << nodes << " nodes, " << member;
+    for (const auto& [member, bytes] : sent)
+      EXPECT_LE(bytes, 2 * size * (1 + 1e-12)) << nodes << " nodes, " << member;
   }
 }
 
@@ -161,7 +163,8 @@ TEST(EveryCollective, HandlesSomethingAndIsProportionalToTheBytes) {
       if (!collective->handles(kind)) continue;
       EXPECT_TRUE(is_collective(kind)) << collective->name;
       for (const auto& group : {members(1, 1), members(1, 2), members(3, 2), members(2, 5)}) {
-        const Traffic one = collective->traffic(kind, group, size), three = collective->traffic(kind, group, 3 * size);
+        const Traffic one = collective->traffic(kind, group, size),
+                      three = collective->traffic(kind, group, 3 * size);
 
         ASSERT_EQ(one.flows.size(), three.flows.size()) << collective->name;
         EXPECT_EQ(one.flows.empty(), group.size() == 1) << collective->name;

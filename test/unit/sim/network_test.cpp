@@ -62,7 +62,8 @@ TEST(MaxMinPlain, KeepsToLimits) {
 }
 
 TEST(MaxMinPlain, SolvesTheParkingLot) {
-  // One long activity over three links, a short one on each: thirds of nothing, halves everywhere but on the wide one.
+  // One long activity over three links, a short one on each: thirds of nothing, halves everywhere but on the
+  // wide one.
   Links links{.capacity = {6, 2, 10}};
   links.add({{0, 1}, {1, 1}, {2, 1}});
   for (int l = 0; l < 3; ++l) links.add({{l, 1}});
@@ -91,8 +92,8 @@ class RandomSystem : public testing::TestWithParam<unsigned> {
   }
 };
 
-// What defines max–min fairness: feasible, and every activity is at its limit or crosses a full link on which nobody
-// is faster (Bertsekas & Gallager, section 6.5.2).
+// What defines max–min fairness: feasible, and every activity is at its limit or crosses a full link on which
+// nobody is faster (Bertsekas & Gallager, section 6.5.2).
 TEST_P(RandomSystem, IsMaxMinFairInEveryNetwork) {
   const Links links = draw();
   const System system = links.system();
@@ -112,7 +113,8 @@ TEST_P(RandomSystem, IsMaxMinFairInEveryNetwork) {
         const std::size_t l = std::size_t(use.link);
         return load[l] >= links.capacity[l] * (1 - 1e-9) && rates[a] >= fastest[l] * (1 - 1e-9);
       });
-      EXPECT_TRUE(bottleneck || rates[a] >= links.limit[a] * (1 - 1e-9)) << network->name << " activity " << a;
+      EXPECT_TRUE(bottleneck || rates[a] >= links.limit[a] * (1 - 1e-9))
+          << network->name << " activity " << a;
     }
   }
 }

@@ -24,7 +24,7 @@ const Interval& operation(const Trace& trace, std::size_t rank, std::size_t inde
   return trace.ranks[rank].intervals[index];
 }
 
-// --- collectives ---------------------------------------------------------------------------------------------------
+// --- collectives ------------------------------------------------------------------------------------------
 
 TEST(Collectives, RingAllReduceTakesItsClosedForm) {
   const int n = 4;
@@ -62,8 +62,8 @@ TEST(Collectives, ReduceInTreesWhereThatIsFaster) {
     return at(operation(run(same({{"data", 8}}, {all_reduce(1, bytes)}), machine), 0, 0).end);
   };
 
-  // Small: depth 3 of a tree of 8, up and down, against 2·7 steps around the ring. Large: 2·7/8 of the vector per NIC
-  // in the ring, twice the vector in the trees.
+  // Small: depth 3 of a tree of 8, up and down, against 2·7 steps around the ring. Large: 2·7/8 of the vector
+  // per NIC in the ring, twice the vector in the trees.
   EXPECT_NEAR(seconds(0), 2 * 3 * alpha, nanosecond);
   EXPECT_NEAR(seconds(20 * MB), 2 * 7 * alpha + 2.0 * 7 / 8 * 20 / 10, nanosecond);
 }
@@ -83,8 +83,8 @@ TEST(Collectives, AllToAllSendsAllButTheOwnPart) {
 }
 
 TEST(Collectives, StartWhenTheLastHasArrived) {
-  const Schedule schedule = staged({{"pipeline", 2}}, {{compute(1), all_reduce(1, 10 * MB)},
-                                                       {compute(3), all_reduce(1, 10 * MB)}});
+  const Schedule schedule =
+      staged({{"pipeline", 2}}, {{compute(1), all_reduce(1, 10 * MB)}, {compute(3), all_reduce(1, 10 * MB)}});
 
   const Trace trace = run(schedule, one_node(Star(2, 10 * MBps, 0)));
 
@@ -96,8 +96,8 @@ TEST(Collectives, StartWhenTheLastHasArrived) {
 }
 
 TEST(Collectives, OverlapComputeUntilTheyAreWaitedFor) {
-  const Schedule schedule = same({{"data", 2}}, {all_reduce(1, 10 * MB, 0), compute(3), all_reduce(1, 10 * MB, 1),
-                                                 compute(0.25), wait(1, 1)});
+  const Schedule schedule = same({{"data", 2}}, {all_reduce(1, 10 * MB, 0), compute(3),
+                                                 all_reduce(1, 10 * MB, 1), compute(0.25), wait(1, 1)});
 
   const Trace trace = run(schedule, one_node(Star(2, 10 * MBps, 0)));
 
@@ -108,8 +108,8 @@ TEST(Collectives, OverlapComputeUntilTheyAreWaitedFor) {
 }
 
 TEST(Collectives, OfOneCommunicatorRunOneAfterTheOther) {
-  const Schedule schedule = same({{"data", 2}}, {all_reduce(1, 20 * MB, 0), all_reduce(1, 10 * MB, 1), wait(1, 0),
-                                                 compute(0.5), wait_all(1)});
+  const Schedule schedule = same({{"data", 2}}, {all_reduce(1, 20 * MB, 0), all_reduce(1, 10 * MB, 1),
+                                                 wait(1, 0), compute(0.5), wait_all(1)});
 
   const Trace trace = run(schedule, one_node(Star(2, 10 * MBps, 0)));
 
@@ -122,8 +122,9 @@ TEST(Collectives, OfOneCommunicatorRunOneAfterTheOther) {
 
 TEST(Collectives, OfDifferentCommunicatorsShareTheLinks) {
   const AxisSet fast = 1, slow = 2;
-  const Schedule schedule = same({{"fast", 2}, {"slow", 2}}, {all_reduce(fast, 10 * MB, 0), all_reduce(slow, 10 * MB, 1),
-                                                              wait_all(fast), wait_all(slow)});
+  const Schedule schedule =
+      same({{"fast", 2}, {"slow", 2}},
+           {all_reduce(fast, 10 * MB, 0), all_reduce(slow, 10 * MB, 1), wait_all(fast), wait_all(slow)});
 
   const Trace trace = run(schedule, one_node(Star(4, 10 * MBps, 0)));
 
@@ -132,7 +133,8 @@ TEST(Collectives, OfDifferentCommunicatorsShareTheLinks) {
 }
 
 TEST(Collectives, OverManyOutstandingOperationsKeepTheirOrder) {
-  // Three blocking ones of 0.1 s first; then the second stage is 5 s late and 40 of the first are outstanding.
+  // Three blocking ones of 0.1 s first; then the second stage is 5 s late and 40 of the first are
+  // outstanding.
   const int blocking = 3, outstanding = 40;
   std::vector<Operation> early(blocking, all_reduce(1, MB));
   std::vector<Operation> late = early;
@@ -147,14 +149,17 @@ TEST(Collectives, OverManyOutstandingOperationsKeepTheirOrder) {
   const Trace trace = run(staged({{"pipeline", 2}}, {early, late}), one_node(Star(2, 10 * MBps, 0)), 2);
 
   for (int k = 0; k < outstanding; ++k)
-    EXPECT_NEAR(at(operation(trace, 0, std::size_t(blocking + k)).completed), 0.3 + 5 + 0.1 * (k + 1), nanosecond) << k;
+    EXPECT_NEAR(at(operation(trace, 0, std::size_t(blocking + k)).completed), 0.3 + 5 + 0.1 * (k + 1),
+                nanosecond)
+        << k;
   EXPECT_NEAR(at(operation(trace, 0, blocking + outstanding).end), 0.3 + 5 + 4, nanosecond);
 }
 
 TEST(Collectives, OfOneRankCostNothing) {
   Machine machine = one_node(Star(2, 10 * MBps, 1));
   machine.software.collective_start = {1};
-  const Schedule schedule = same({{"tensor", 1}, {"data", 2}}, {all_reduce(1, MB, 0), wait(1, 0), all_reduce(1, MB)});
+  const Schedule schedule =
+      same({{"tensor", 1}, {"data", 2}}, {all_reduce(1, MB, 0), wait(1, 0), all_reduce(1, MB)});
 
   const Trace trace = run(schedule, machine);
 
@@ -170,11 +175,11 @@ TEST(Collectives, WithoutBytesOrLatencyTakeNoTime) {
   EXPECT_EQ(trace.ranks[3].iteration_end[2], 0);
 }
 
-// --- messages ------------------------------------------------------------------------------------------------------
+// --- messages ------------------------------------------------------------------------------------------
 
 TEST(Messages, WaitForBothEndsAndThenForTheData) {
-  const Schedule schedule = staged({{"pipeline", 2}}, {{compute(1), send(1, 1, 10 * MB), compute(1)},
-                                                       {compute(4), recv(1, 0, 10 * MB)}});
+  const Schedule schedule = staged(
+      {{"pipeline", 2}}, {{compute(1), send(1, 1, 10 * MB), compute(1)}, {compute(4), recv(1, 0, 10 * MB)}});
   Machine machine = one_node(Star(2, 10 * MBps, 0.25));
   machine.software.message_start = {0.125};
 
@@ -186,7 +191,8 @@ TEST(Messages, WaitForBothEndsAndThenForTheData) {
 }
 
 TEST(Messages, ThatAreSmallLeaveAtOnce) {
-  const Schedule schedule = staged({{"pipeline", 2}}, {{send(1, 1, 1000), compute(1)}, {compute(4), recv(1, 0, 1000)}});
+  const Schedule schedule =
+      staged({{"pipeline", 2}}, {{send(1, 1, 1000), compute(1)}, {compute(4), recv(1, 0, 1000)}});
 
   const Trace trace = run(schedule, one_node(Star(2, MBps, 0)));
 
@@ -210,8 +216,9 @@ TEST(Messages, OfOnePairArriveInOrder) {
 }
 
 TEST(Messages, InOppositeDirectionsDoNotWaitForEachOther) {
-  const Schedule schedule = staged({{"pipeline", 2}}, {{send(1, 1, 10 * MB, 0), recv(1, 1, 10 * MB), wait(1, 0)},
-                                                       {send(1, 0, 10 * MB, 0), recv(1, 0, 10 * MB), wait(1, 0)}});
+  const Schedule schedule =
+      staged({{"pipeline", 2}}, {{send(1, 1, 10 * MB, 0), recv(1, 1, 10 * MB), wait(1, 0)},
+                                 {send(1, 0, 10 * MB, 0), recv(1, 0, 10 * MB), wait(1, 0)}});
 
   const Trace trace = run(schedule, one_node(Star(2, 10 * MBps, 0)));
 
@@ -221,10 +228,9 @@ TEST(Messages, InOppositeDirectionsDoNotWaitForEachOther) {
 TEST(Messages, ShareALinkMaxMinFairly) {
   // Two pairs on a bus of 10 MB/s. Until the first 10 MB are over both have 5 MB/s, then the second has all:
   // 10/5 = 2 s, and (20 - 10)/10 = 1 s more.
-  const Schedule schedule = staged({{"pipeline", 4}}, {{send(1, 1, 10 * MB)},
-                                                       {recv(1, 0, 10 * MB)},
-                                                       {send(1, 3, 20 * MB)},
-                                                       {recv(1, 2, 20 * MB)}});
+  const Schedule schedule =
+      staged({{"pipeline", 4}},
+             {{send(1, 1, 10 * MB)}, {recv(1, 0, 10 * MB)}, {send(1, 3, 20 * MB)}, {recv(1, 2, 20 * MB)}});
 
   const Trace trace = run(schedule, one_node(Bus(4, 10 * MBps, 0)));
 
@@ -232,7 +238,7 @@ TEST(Messages, ShareALinkMaxMinFairly) {
   EXPECT_NEAR(at(operation(trace, 3, 0).end), 2 + 1, nanosecond);
 }
 
-// --- iterations ----------------------------------------------------------------------------------------------------
+// --- iterations ------------------------------------------------------------------------------------------
 
 TEST(Iterations, FollowEachOtherAndWarmUpIsNotInTheTrace) {
   const Schedule schedule = same({{"data", 2}}, {compute(1), all_reduce(1, 10 * MB)});
@@ -248,7 +254,8 @@ TEST(Iterations, FollowEachOtherAndWarmUpIsNotInTheTrace) {
 }
 
 /// `microbatches` forward and backward through `stages`, then gradients over the data axis (GPipe).
-Schedule pipeline(int stages, int replicas, int microbatches, std::int64_t activation, std::int64_t gradients) {
+Schedule pipeline(int stages, int replicas, int microbatches, std::int64_t activation,
+                  std::int64_t gradients) {
   const double forward = 0.01;
   std::vector<std::vector<Operation>> programs;
   for (int stage = 0; stage < stages; ++stage) {
@@ -331,7 +338,7 @@ TEST(Iterations, TakeNoTimeWhereARoleHasNothingToDo) {
   EXPECT_EQ(trace.ranks[1].iteration_end[1], 0);
 }
 
-// --- refusals ------------------------------------------------------------------------------------------------------
+// --- refusals ------------------------------------------------------------------------------------------
 
 TEST(Refusals, NameWhatIsWrong) {
   const Schedule schedule = same({{"data", 2}}, std::vector<Operation>(100, compute(1)));

@@ -77,7 +77,8 @@ Machine one_node(AnyFabric fabric) {
 }
 
 /// Nodes of `devices`, each device with a NIC of its own on one switch.
-inline Machine cluster(int nodes, int devices, double node_capacity, double network_capacity, double latency = 0) {
+inline Machine cluster(int nodes, int devices, double node_capacity, double network_capacity,
+                       double latency = 0) {
   Machine machine = one_node(Star(devices, node_capacity, 0));
   machine.nodes = nodes;
   machine.nics_per_node = devices;
@@ -98,7 +99,7 @@ inline RunSpec spec(int iterations = 1, int warmup = 0) {
   return spec;
 }
 
-// --- operations ----------------------------------------------------------------------------------------------------
+// --- operations ------------------------------------------------------------------------------------------
 
 inline Operation compute(double seconds) {
   Operation operation;
@@ -107,7 +108,8 @@ inline Operation compute(double seconds) {
 }
 
 /// `bytes` is the larger side on one rank.
-inline Operation collective(OperationKind kind, AxisSet axes, std::int64_t bytes, std::int32_t handle = nothing) {
+inline Operation collective(OperationKind kind, AxisSet axes, std::int64_t bytes,
+                            std::int32_t handle = nothing) {
   Operation operation;
   operation.kind = kind;
   operation.axes = axes;
@@ -142,7 +144,7 @@ inline Operation wait(AxisSet axes, std::int32_t handle) {
 }
 inline Operation wait_all(AxisSet axes) { return collective(OperationKind::wait_all, axes, 0); }
 
-// --- schedules -----------------------------------------------------------------------------------------------------
+// --- schedules ------------------------------------------------------------------------------------------
 
 /// All ranks do the same.
 inline Schedule same(std::vector<Axis> axes, std::vector<Operation> operations) {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-// Max–min fairness by progressive filling: the rates of all activities grow together; where a link is full, the
-// activities that cross it stay at what they have, and the others grow on.
+// Max–min fairness by progressive filling: the rates of all activities grow together; where a link is full,
+// the activities that cross it stay at what they have, and the others grow on.
 //   level of a link = (capacity − Σ weight·rate of those that stay) / Σ weight of those that grow
-// An activity's limit is a link of its own. Ends after at most links + activities rounds, each of which looks at all
-// of them: O((links + activities)²). Kept short to be read and to be the oracle of anything faster.
+// An activity's limit is a link of its own. Ends after at most links + activities rounds, each of which looks
+// at all of them: O((links + activities)²). Kept short to be read and to be the oracle of anything faster.
 // Source: D. Bertsekas, R. Gallager, "Data Networks", 2nd ed., 1992, section 6.5.2.
 #include <algorithm>
 #include <limits>
