@@ -78,8 +78,12 @@ void shift_to_common_start(std::vector<RankTrace>& ranks) {
 }
 
 void judge_compute(Trace& trace) {
-  const auto worst = std::ranges::max_element(trace.ranks, {}, &RankTrace::compute_error);
-  if (worst == trace.ranks.end() || worst->compute_error <= largest_compute_error) return;
+  const auto bad = [](const RankTrace& rank) {
+    return rank.compute_error > largest_compute_error && rank.compute_error_ns > clock_error;
+  };
+  if (std::ranges::none_of(trace.ranks, bad)) return;
+  const auto worst = std::ranges::max_element(
+      trace.ranks, {}, [&](const RankTrace& rank) { return bad(rank) ? rank.compute_error : 0.0; });
   trace.valid = false;
   trace.notes.push_back(
       fmt::format("INVALID: compute phases of rank {} were off by {:.2f} % ({}) on average, {:.0f} % is "

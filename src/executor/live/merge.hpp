@@ -22,8 +22,11 @@ void to_first_clock(RankTrace& trace, const Offset& before, const Offset& after)
 /// Shifts all ranks so that the earliest iteration begins at 0.
 void shift_to_common_start(std::vector<RankTrace>& ranks);
 
-/// A run whose compute phases were off by more than this, on average, is INVALID.
+/// A run whose compute phases were off by more than this, on average, is INVALID,
 inline constexpr double largest_compute_error = 0.01;
+/// unless that is no more than what a few readings of the clock cost (ns), as with phases of some
+/// microseconds.
+inline constexpr std::int64_t clock_error = 100;
 
 /// Marks the trace INVALID, with the rank and the numbers, where compute was emulated too badly.
 void judge_compute(Trace& trace);

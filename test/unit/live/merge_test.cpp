@@ -59,15 +59,19 @@ TEST(Merge, DriftBetweenTwoEstimatesIsLinear) {
 }
 
 TEST(Merge, BadComputeMakesARunInvalid) {
-  Trace good, bad;
+  Trace good, tiny, bad;
   good.ranks = {some_record(0, 0), some_record(1, 0)};
-  bad.ranks = good.ranks;
-  bad.ranks[1].compute_error = 0.02;
+  bad.ranks = tiny.ranks = good.ranks;
+  bad.ranks[1].compute_error = tiny.ranks[1].compute_error = 0.02;
+  bad.ranks[1].compute_error_ns = 20'000;  // of 1 ms
+  tiny.ranks[1].compute_error_ns = 40;     // of 2 us: the clock itself
 
   judge_compute(good);
+  judge_compute(tiny);
   judge_compute(bad);
 
   EXPECT_TRUE(good.valid);
+  EXPECT_TRUE(tiny.valid);
   EXPECT_FALSE(bad.valid);
   ASSERT_EQ(bad.notes.size(), 1u);
   EXPECT_TRUE(bad.notes[0].starts_with("INVALID")) << bad.notes[0];
