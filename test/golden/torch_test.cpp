@@ -124,8 +124,8 @@ TEST_P(EveryRecording, IsIssuedRowByRow) {
   EXPECT_EQ(actual.size(), expected.size());
 }
 
-INSTANTIATE_TEST_SUITE_P(Torch, EveryRecording, testing::ValuesIn(recordings()), [](const auto& info) {
-  std::string name = info.param.name;
+INSTANTIATE_TEST_SUITE_P(Torch, EveryRecording, testing::ValuesIn(recordings()), [](const auto& recording) {
+  std::string name = recording.param.name;
   std::ranges::replace_if(name, [](char c) { return !std::isalnum(static_cast<unsigned char>(c)); }, '_');
   return name;
 });

@@ -242,7 +242,7 @@ TEST_P(EveryPass, OfDegreeOneChangesNothing) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Passes, EveryPass, testing::ValuesIn(passes::all().begin(), passes::all().end()),
-                         [](const auto& info) { return std::string(info.param->name); });
+                         [](const auto& pass) { return std::string(pass.param->name); });
 
 }  // namespace
 }  // namespace dlnb
