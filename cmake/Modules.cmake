@@ -48,7 +48,8 @@ function(dlnb_mpi_module name wrapper compile_query link_query)
   set_target_properties(dlnb_mpi_${lower} PROPERTIES PREFIX "" CXX_VISIBILITY_PRESET hidden
                                           VISIBILITY_INLINES_HIDDEN ON
                                           LIBRARY_OUTPUT_DIRECTORY ${DLNB_MODULES_BUILD})
-  target_include_directories(dlnb_mpi_${lower} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  target_include_directories(dlnb_mpi_${lower} PRIVATE ${PROJECT_SOURCE_DIR}/include
+                                                      ${PROJECT_SOURCE_DIR}/src)
   target_include_directories(dlnb_mpi_${lower} SYSTEM PRIVATE ${includes})
   target_compile_definitions(dlnb_mpi_${lower} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
   target_link_libraries(dlnb_mpi_${lower} PRIVATE dlnb_warnings ${link})
@@ -60,4 +61,5 @@ dlnb_mpi_module(OPENMPI mpicc.openmpi --showme:compile --showme:link)
 dlnb_mpi_module(MPICH mpicc.mpich -show -show)
 
 # Adding up is the one loop of ours that a measurement waits for.
-set_source_files_properties(${PROJECT_SOURCE_DIR}/src/executor/live/reduction.cpp PROPERTIES COMPILE_OPTIONS -O3)
+set_source_files_properties(${PROJECT_SOURCE_DIR}/src/executor/live/reduction.cpp PROPERTIES
+                            COMPILE_OPTIONS -O3)
