@@ -111,7 +111,7 @@ std::string print_json(const Schedule& schedule, const std::vector<std::int64_t>
       one["operations"].push_back(json_of(schedule, rank, op));
     json["ranks"].push_back(std::move(one));
   }
-  return json.dump(2) + "\n";
+  return json.dump() + "\n";
 }
 
 std::string print_csv(const Schedule& schedule, const std::vector<std::int64_t>& ranks) {

@@ -125,7 +125,7 @@ class Schedule(ProgramTest):
         self.assertEqual(self.succeed("schedule", "check", *self.FSDP, "--format", "json").stdout.strip(), "[]")
 
     def test_ledger_counts_the_gradients_once(self):
-        rows = json.loads(self.succeed("schedule", "ledger", *DP, "--ranks", "8", "--format", "json").stdout)
+        rows = json.loads(self.succeed("schedule", "ledger", *DP, "--ranks", "8", "--format", "json").stdout)["rows"]
         # 632,404,480 parameters of two bytes, all-reduced in buckets
         self.assertEqual(sum(row["bytes_total"] - row["padding_bytes"] for row in rows), 2 * 632404480)
         self.succeed("schedule", "ledger", *DP, "--ranks", "8", "--format", "csv")
