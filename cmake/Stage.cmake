@@ -9,9 +9,9 @@ function(dlnb_stage folder)
     file(WRITE ${files} "")
   endif()
   add_library(dlnb_${name} STATIC ${files})
-  target_include_directories(dlnb_${name} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR}/include PRIVATE
-                                                 ${CMAKE_CURRENT_SOURCE_DIR}/src)
-  target_link_libraries(dlnb_${name} PRIVATE dlnb_warnings fmt::fmt ${stage_LIBRARIES})
+  target_include_directories(dlnb_${name} PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>
+                                          PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/src)
+  target_link_libraries(dlnb_${name} PRIVATE $<BUILD_INTERFACE:dlnb_warnings> fmt::fmt ${stage_LIBRARIES})
   if(NOT name MATCHES "^(nouns|core)$")
     target_link_libraries(dlnb_${name} PUBLIC dlnb_core)
   endif()
