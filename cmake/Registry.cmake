@@ -8,7 +8,7 @@ set(DLNB_EXTENSIONS "" CACHE PATH "Folders with more passes, topologies, metrics
 function(dlnb_registry target folder type header)
   get_filename_component(space ${folder} NAME)
   set(files "")
-  foreach(root IN ITEMS ${CMAKE_CURRENT_SOURCE_DIR}/src LISTS DLNB_EXTENSIONS)
+  foreach(root IN LISTS DLNB_EXTENSIONS ITEMS ${CMAKE_CURRENT_SOURCE_DIR}/src)
     file(GLOB here CONFIGURE_DEPENDS ${root}/${folder}/*.cpp)
     list(APPEND files ${here})
   endforeach()

@@ -26,8 +26,8 @@ struct Assignment {
 Value make_overrides(const std::vector<Assignment>& assignments);
 
 /// What the user asked for: the files in order, then the overrides, each laid over the ones before it.
-///   `plan` is a shipped plan's name, a plan file, a composition ("tensor=4,pipeline=8,data=rest") or a table of
-///   passes. A name or composition replaces the plan of earlier layers; a table without `name` changes it.
+///   `plan` is a shipped plan's name, a plan file, a composition ("tensor=4,pipeline=8,data=rest") or a table
+///   of passes. A name or composition replaces the plan of earlier layers; a table without `name` changes it.
 ///   `scale` stands for `message_scale` and `compute_scale`, unless the same layer gives those too.
 ///   `gradient_dtype` follows `dtype` where it is not given.
 ///   `flavour` is the plan's own where it is "auto": paper for the shipped plans, pytorch for compositions.

@@ -17,7 +17,8 @@ int main() try {
   for (const dlnb::Metric& metric : result.metrics.named)
     if (metric.name == "iteration_time") seconds = metric.value;
   std::printf("%s on %lld ranks: %zu operations, iteration %.6f s\n", schedule.model.c_str(),
-              static_cast<long long>(schedule.grid.ranks()), schedule.programs.at(0).operations.size(), seconds);
+              static_cast<long long>(schedule.grid.ranks()), schedule.programs.at(0).operations.size(),
+              seconds);
 } catch (const dlnb::Error& error) {
   std::fprintf(stderr, "%s\n%s\n", error.what(), error.hint().c_str());
   return static_cast<int>(error.exit());
