@@ -202,8 +202,8 @@ class Recorder:
         from torch.distributed import _functional_collectives as functional
 
         self.wrap_functional(functional, "all_reduce", "all-reduce", lambda n, size: n)
-        self.wrap_functional(functional, "all_gather_tensor", "all-gather", lambda n, size: n * size)
-        self.wrap_functional(functional, "reduce_scatter_tensor", "reduce-scatter", lambda n, size: n // size)
+        self.wrap_functional(functional, "all_gather_single", "all-gather", lambda n, size: n * size)
+        self.wrap_functional(functional, "reduce_scatter_single", "reduce-scatter", lambda n, size: n // size)
 
     def note(self, operation, sent, received, dtype, group, peer=""):
         ranks = dist.get_process_group_ranks(group or dist.group.WORLD)
