@@ -48,10 +48,13 @@ std::int64_t microbatch_of(const RunSpec& spec, std::int64_t microbatches) {
   return spec.batch / microbatches;
 }
 
+constexpr std::int64_t most_elements = std::int64_t{1} << 53;  // of an activation; exact in JSON as well
+
 std::int64_t product(std::int64_t a, std::int64_t b, const RunSpec& spec) {
   std::int64_t result = 0;
-  if (__builtin_mul_overflow(a, b, &result))
-    throw UserError(where_of(spec, "batch", "--batch"), "the activations of a micro-batch exceed 64 bits",
+  if (__builtin_mul_overflow(a, b, &result) || result > most_elements)
+    throw UserError(where_of(spec, "batch", "--batch"),
+                    fmt::format("an activation has more than {} elements", most_elements),
                     "make batch or sequence smaller");
   return result;
 }

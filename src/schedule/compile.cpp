@@ -47,7 +47,7 @@ Turn turn_of(const PassSpec& spec, Flavour flavour) {
   }
   const std::string key = path + (spec.options.is_table() ? "." + std::string(turn.pass->degree_name) : "");
   if (!degree.is_number())
-    throw UserError(where + " " + key, "expected a number of ranks or \"rest\"", "write for example " + spec.pass + " = 4");
+    throw UserError(where_of(degree, key), "expected a number of ranks or \"rest\"", "write for example " + spec.pass + " = 4");
   read_value(degree, key, use.degree);
   check_range(degree, key, double(use.degree), {1, double(most_ranks)});
   return turn;

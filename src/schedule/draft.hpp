@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <dlnb/options.hpp>
 #include <dlnb/schedule.hpp>
 
 namespace dlnb {
@@ -69,6 +70,8 @@ struct Draft {
 constexpr std::int64_t part_of(std::int64_t total, std::int64_t n, std::int64_t i) {
   return total / n + (i < total % n ? 1 : 0);
 }
+/// How many parts a pass may cut something into; far more than any use, few enough for a list in memory.
+inline constexpr Range part_count{1, 1'000'000};
 /// The size of n equal parts that hold `total`; n · result − total elements are padding.
 constexpr std::int64_t padded_part(std::int64_t total, std::int64_t n) { return (total + n - 1) / n; }
 
@@ -122,7 +125,8 @@ std::vector<std::size_t> slice_evenly(std::vector<Node>& nodes, std::int64_t n, 
   }
   for (std::size_t i = last; i < nodes.size(); ++i)
     if (chosen(nodes[i])) last = i;
-  ends.push_back(last + 1);
+  // Where nothing chosen takes any time there is nothing to cut: the slices that are left end with the last one.
+  ends.resize(std::size_t(n), last + 1);
   return ends;
 }
 

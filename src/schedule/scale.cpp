@@ -11,12 +11,27 @@
 namespace dlnb {
 namespace {
 
+constexpr double most_bytes = 0x1p62;  // a rank moves in one step; sums of them fit 64 bits
+
+// Counts of elements and bytes are 64-bit integers from here to the report.
+void check_volume(const Schedule& schedule, double scale) {
+  for (const Program& program : schedule.programs) {
+    double bytes = 0;
+    for (const Operation& op : program.operations)
+      if (moves_data(op.kind))
+        bytes += double(std::max(op.elements_sent, op.elements_received)) * double(size_of(op.dtype));
+    if (bytes * scale < most_bytes) continue;
+    throw UserError(scale > 1 ? "--message-scale" : "--batch",
+                    fmt::format("a rank would move {:.3g} bytes in one step; at most {:.3g} can be counted",
+                                bytes * scale, most_bytes),
+                    scale > 1 ? "choose a smaller scale" : "make batch or sequence smaller");
+  }
+}
+
 // At least one element stays, so that a scaled schedule has the same operations; scale 0 leaves empty messages.
 std::int64_t scaled_elements(std::int64_t elements, double scale) {
   if (elements == 0 || scale == 0) return 0;
-  const double exact = std::round(double(elements) * scale);
-  DLNB_REQUIRE(exact < 9e18, "scaled messages fit 64 bits");
-  return std::max<std::int64_t>(1, std::int64_t(exact));
+  return std::max<std::int64_t>(1, std::int64_t(std::round(double(elements) * scale)));
 }
 
 void scale_message(Operation& op, std::int64_t n, double scale) {
@@ -35,6 +50,7 @@ void scale_message(Operation& op, std::int64_t n, double scale) {
 }  // namespace
 
 Schedule scaled(Schedule schedule, double message_scale, double compute_scale) {
+  check_volume(schedule, message_scale);
   if (message_scale == 1 && compute_scale == 1) return schedule;
   for (Program& program : schedule.programs)
     for (Operation& op : program.operations) {

@@ -24,7 +24,7 @@ struct Params {
   std::int64_t zero = 0;
 };
 constexpr auto params = options(
-    option("buckets", &Params::buckets, "paper: equal parts the gradients are reduced in", positive),
+    option("buckets", &Params::buckets, "paper: equal parts the gradients are reduced in", part_count),
     option("overlap", &Params::overlap, "reduce while the backward pass still computes"),
     option("bucket", &Params::bucket, "pytorch: bytes at which a bucket of gradients closes", positive),
     option("first_bucket", &Params::first_bucket,
@@ -115,9 +115,19 @@ void reduce_equal_parts(Role& role, const Reducer& reducer, const Params& p, Axi
   const std::int64_t elements = role.amount.total();
   if (p.overlap) {
     const std::vector<std::size_t> ends = slice_evenly(role.nodes, p.buckets, makes_gradients);
-    for (std::int64_t i = p.buckets - 1; i >= 0; --i)
-      role.nodes.insert(role.nodes.begin() + std::ptrdiff_t(ends[std::size_t(i)]),
-                        reducer.reduce(part_of(elements, p.buckets, i), std::int32_t(i), extra, Phase::backward, false));
+    std::vector<Node> out;
+    out.reserve(role.nodes.size() + ends.size());
+    std::size_t begin = 0;
+    for (std::int64_t i = 0; i < p.buckets; ++i) {
+      const std::size_t end = ends[std::size_t(i)];
+      out.insert(out.end(), role.nodes.begin() + std::ptrdiff_t(begin),
+                 role.nodes.begin() + std::ptrdiff_t(end));
+      out.push_back(
+          reducer.reduce(part_of(elements, p.buckets, i), std::int32_t(i), extra, Phase::backward, false));
+      begin = end;
+    }
+    out.insert(out.end(), role.nodes.begin() + std::ptrdiff_t(begin), role.nodes.end());
+    role.nodes = std::move(out);
     role.nodes.push_back(wait_all_node(reducer.axes(extra), Phase::synchronise));
   } else {
     for (std::int64_t i = 0; i < p.buckets; ++i)

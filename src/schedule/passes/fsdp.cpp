@@ -23,7 +23,7 @@ struct Params {
   bool reshard_after_forward = true;
 };
 constexpr auto params =
-    options(option("units", &Params::units, "paper: equal slices the model is gathered in", positive),
+    options(option("units", &Params::units, "paper: equal slices the model is gathered in", part_count),
             option("reshard_after_forward", &Params::reshard_after_forward,
                    "free a unit behind its forward pass and gather it again for the backward pass"));
 

@@ -23,7 +23,7 @@ constexpr auto params =
     options(option("microbatches", &Params::microbatches, "parts the batch is cut into; 0: as many as stages",
                    not_negative),
             option("schedule", &Params::schedule, "order of micro-batches: gpipe, 1f1b or interleaved"),
-            option("virtual_stages", &Params::virtual_stages, "stages per rank (interleaved)", positive));
+            option("virtual_stages", &Params::virtual_stages, "stages per rank (interleaved)", part_count));
 
 Params read(const PassUse& use) {
   Params p;

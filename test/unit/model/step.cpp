@@ -95,8 +95,9 @@ TEST(MakeStep, RefusesAnEmptyBatch) {
   EXPECT_NE(step_refusal("vit-b", {.batch = 0}).find("--batch"), std::string::npos);
 }
 
-TEST(MakeStep, RefusesActivationsBeyondSixtyFourBits) {
-  EXPECT_NE(step_refusal("vit-b", {.batch = std::int64_t{1} << 60}).find("64 bits"), std::string::npos);
+TEST(MakeStep, RefusesActivationsBeyondCounting) {
+  EXPECT_NE(step_refusal("vit-b", {.batch = std::int64_t{1} << 60}).find("9007199254740992"), std::string::npos);
+  EXPECT_NE(step_refusal("vit-b", {.batch = std::int64_t{1} << 40}).find("--batch"), std::string::npos);
 }
 
 TEST(MakeStep, RefusesMorePositionsThanWereLearned) {

@@ -52,7 +52,9 @@ TEST(Data, EqualSlicesOfTheBackwardPassLieBetweenBuckets) {
   const Schedule s = compiled("data = {degree = 4, buckets = 5}", 4, Flavour::paper);
 
   for (const Operation& op : s.programs[0].operations)
-    if (op.kind == compute && op.phase == Phase::backward) EXPECT_NEAR(op.cost.time.value, 16.0 / 5, 1e-9);
+    if (op.kind == compute && op.phase == Phase::backward) {
+      EXPECT_NEAR(op.cost.time.value, 16.0 / 5, 1e-9);
+    }
 }
 
 TEST(Data, OneReplicaReducesNothing) {
