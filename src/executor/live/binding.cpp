@@ -12,18 +12,14 @@
 namespace dlnb {
 namespace {
 
-// All-reduce and broadcast work in the receive buffer.
-bool in_place(OperationKind kind) {
-  return kind == OperationKind::all_reduce || kind == OperationKind::broadcast;
-}
-
 bool reduces(OperationKind kind) {
   return kind == OperationKind::all_reduce || kind == OperationKind::reduce_scatter;
 }
 
 class Binder {
  public:
-  Binder(const Schedule& schedule, std::int64_t rank) : schedule_(schedule), rank_(rank) {}
+  Binder(const Schedule& schedule, std::int64_t rank, bool all_reduce_in_place)
+      : schedule_(schedule), rank_(rank), all_reduce_in_place_(all_reduce_in_place) {}
 
   Binding bind() {
     binding_.operations = execution_order(schedule_.program_of(rank_));
@@ -42,6 +38,9 @@ class Binder {
     int slot, lane;
   };
 
+  bool in_place(OperationKind kind) const {
+    return kind == OperationKind::broadcast || (kind == OperationKind::all_reduce && all_reduce_in_place_);
+  }
   bool alone(const Operation& operation) const { return schedule_.grid.size(operation.axes) == 1; }
 
   // In ascending order of axes, which is the same order on every rank.
@@ -94,7 +93,8 @@ class Binder {
     binding_.lanes.resize(std::max(binding_.lanes.size(), std::size_t(action.lane) + 1));
     Lane& lane = binding_.lanes[std::size_t(action.lane)];
     const std::int64_t size = size_of(operation.dtype);
-    if (!in_place(operation.kind)) lane.send_bytes = std::max(lane.send_bytes, transfer.elements_sent * size);
+    action.in_place = in_place(operation.kind);
+    if (!action.in_place) lane.send_bytes = std::max(lane.send_bytes, transfer.elements_sent * size);
     lane.receive_bytes = std::max(lane.receive_bytes, transfer.elements_received * size);
     if (reduces(operation.kind))
       lane.reduced_bytes =
@@ -138,6 +138,7 @@ class Binder {
 
   const Schedule& schedule_;
   const std::int64_t rank_;
+  const bool all_reduce_in_place_;
   Binding binding_;
   std::vector<Outstanding> outstanding_;
   std::vector<bool> busy_lanes_, busy_slots_;
@@ -166,7 +167,9 @@ void refuse_unsupported(const Schedule& schedule) {
                           "simulate this plan instead");
 }
 
-Binding bind(const Schedule& schedule, std::int64_t rank) { return Binder(schedule, rank).bind(); }
+Binding bind(const Schedule& schedule, std::int64_t rank, bool all_reduce_in_place) {
+  return Binder(schedule, rank, all_reduce_in_place).bind();
+}
 
 std::string describe(const Schedule& schedule, const Operation& operation, std::size_t index) {
   std::string text = fmt::format("{} over {} (operation {}", name_of(operation.kind),

@@ -26,6 +26,7 @@ struct Action {
   std::int64_t asked = 0;  ///< compute: ns
   Transfer transfer;
   int lane = 0;  ///< whose buffers it uses
+  bool in_place = false;
   int slot = 0;
   int first_waited = 0, waited_count = 0;
 };
@@ -63,7 +64,7 @@ struct Binding {
 void refuse_unsupported(const Schedule& schedule);
 
 /// Aborts (our mistake) on a schedule that the checker or `refuse_unsupported` should have refused.
-Binding bind(const Schedule& schedule, std::int64_t rank);
+Binding bind(const Schedule& schedule, std::int64_t rank, bool all_reduce_in_place);
 
 /// "all-reduce over data (operation 12, layer 3, micro-batch 2)"
 std::string describe(const Schedule& schedule, const Operation& operation, std::size_t index);

@@ -47,7 +47,7 @@ class Session {
     if (transport_.size() != ranks)
       throw UserError("--ranks", fmt::format("the plan has {} ranks, the world {}", ranks, transport_.size()),
                       fmt::format("start {} processes", ranks));
-    binding_ = bind(schedule_, transport_.rank());
+    binding_ = bind(schedule_, transport_.rank(), transport_.reduces_in_place());
     const Terms terms = settle_terms();
     prepare();
     const Offset before = terms.one_clock ? Offset{} : estimate_offset(control_, clock_);
@@ -114,8 +114,8 @@ class Session {
     for (Action& action : binding_.actions) {
       if (action.what != Action::What::run && action.what != Action::What::start) continue;
       action.transfer.communicator = communicators[std::size_t(action.transfer.communicator)];
-      action.transfer.send = buffers_->send(action.lane);
       action.transfer.receive = buffers_->receive(action.lane);
+      action.transfer.send = action.in_place ? action.transfer.receive : buffers_->send(action.lane);
     }
     transport_.reserve(binding_.slots + 1);  // the last one is for the agreement on another iteration
   }

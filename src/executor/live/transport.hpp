@@ -13,7 +13,7 @@ namespace dlnb {
 
 /// One movement of data as a communication library sees it. Elements follow Operation's conventions:
 /// all-gather sends its shard and receives n shards, reduce-scatter the reverse, all-to-all n parts both
-/// ways. All-reduce and broadcast work in place: `receive` is read and written, `send` is not looked at.
+/// ways. Broadcast works in place: `receive` is read or written. All-reduce does where `send` is `receive`.
 struct Transfer {
   OperationKind kind = OperationKind::barrier;
   DataType dtype = DataType::float32;
@@ -40,6 +40,8 @@ class Transport {
   virtual int size() const = 0;
   /// "Open MPI 4.1.4"
   virtual std::string library() const = 0;
+  /// Whether an all-reduce is better given one buffer than two.
+  virtual bool reduces_in_place() const = 0;
 
   /// Makes a communicator of these world ranks (ascending). Every member calls it, and calls for different
   /// communicators come in the same order everywhere. Returns its number, counting up from 0.

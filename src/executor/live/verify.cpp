@@ -147,7 +147,7 @@ class Check {
     // What is not written shows.
     std::memset(receive, 0xa5, std::size_t(received * size_of(key_.dtype)));
     switch (transfer_.kind) {
-      case OperationKind::all_reduce: pattern_.fill_numbers(receive, received, me_); break;
+      case OperationKind::all_reduce:
       case OperationKind::reduce_scatter: pattern_.fill_numbers(send, sent, me_); break;
       case OperationKind::all_gather: pattern_.fill_tags(send, sent, me_, 0); break;
       case OperationKind::all_to_all:
@@ -165,7 +165,7 @@ class Check {
   void clear(std::byte* send) {
     const std::int64_t size = size_of(key_.dtype);
     std::memset(transfer_.receive, 0, std::size_t(transfer_.elements_received * size));
-    if (transfer_.kind != OperationKind::all_reduce && transfer_.kind != OperationKind::broadcast)
+    if (transfer_.kind != OperationKind::broadcast)
       std::memset(send, 0, std::size_t(transfer_.elements_sent * size));
   }
 

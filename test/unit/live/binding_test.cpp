@@ -17,7 +17,7 @@ TEST(Binding, BlockingOperationsShareOneLane) {
   const auto gather = collective(OperationKind::all_gather, 1, 4, DataType::bfloat16, 100);
   const auto scatter = collective(OperationKind::reduce_scatter, 1, 4, DataType::float32, 70);
 
-  const Binding binding = bind(alike(4, {gather, scatter, gather}), 0);
+  const Binding binding = bind(alike(4, {gather, scatter, gather}), 0, true);
 
   ASSERT_EQ(binding.lanes.size(), 1u);
   EXPECT_EQ(binding.lanes[0].send_bytes, 4 * 70 * 4);
@@ -28,10 +28,11 @@ TEST(Binding, BlockingOperationsShareOneLane) {
 
 TEST(Binding, OutstandingOperationsNeverShareALane) {
   const auto reduce = collective(OperationKind::all_reduce, 1, 2, DataType::float32, 10);
+  const Schedule schedule = alike(2, {behind_handle(reduce, 0), behind_handle(reduce, 1), wait(0),
+                                      behind_handle(reduce, 2), reduce, wait(2), wait(1)});
 
-  const Binding binding = bind(alike(2, {behind_handle(reduce, 0), behind_handle(reduce, 1), wait(0),
-                                         behind_handle(reduce, 2), reduce, wait(2), wait(1)}),
-                               0);
+  const Binding binding = bind(schedule, 0, true);
+  const Binding with_inputs = bind(schedule, 0, false);
 
   EXPECT_NE(binding.actions[0].lane, binding.actions[1].lane);
   EXPECT_EQ(binding.actions[3].lane, binding.actions[0].lane);  // free again
@@ -39,7 +40,8 @@ TEST(Binding, OutstandingOperationsNeverShareALane) {
   EXPECT_NE(binding.actions[4].lane, binding.actions[3].lane);
   EXPECT_EQ(binding.lanes.size(), 3u);
   EXPECT_EQ(binding.slots, 2);
-  EXPECT_EQ(binding.buffer_bytes(), 3 * 10 * 4);  // in place: no send buffers
+  EXPECT_EQ(binding.buffer_bytes(), 3 * 10 * 4);
+  EXPECT_EQ(with_inputs.buffer_bytes(), 2 * 3 * 10 * 4);
 }
 
 TEST(Binding, WaitAllFinishesWhatIsOutstandingOnItsAxes) {
@@ -51,7 +53,7 @@ TEST(Binding, WaitAllFinishesWhatIsOutstandingOnItsAxes) {
   schedule.programs[0].operations = {behind_handle(on(1), 0), behind_handle(on(2), 1),
                                      behind_handle(on(1), 2), wait_all(1), wait(1)};
 
-  const Binding binding = bind(schedule, 3);
+  const Binding binding = bind(schedule, 3, true);
 
   const Action& all = binding.actions[3];
   ASSERT_EQ(all.waited_count, 2);
@@ -62,7 +64,7 @@ TEST(Binding, WaitAllFinishesWhatIsOutstandingOnItsAxes) {
 TEST(Binding, GroupsAreThoseOfTheRank) {
   const Schedule schedule = everything(8, 1);
 
-  const Binding binding = bind(schedule, 5);  // tensor 1, data 2
+  const Binding binding = bind(schedule, 5, true);  // tensor 1, data 2
 
   ASSERT_EQ(binding.groups.size(), 4u);
   EXPECT_EQ(binding.groups[0].size(), 8u);
@@ -74,7 +76,7 @@ TEST(Binding, GroupsAreThoseOfTheRank) {
 TEST(Binding, ACollectiveOfOneRankMovesNothing) {
   const auto reduce = collective(OperationKind::all_reduce, 1, 1, DataType::float32, 1000);
 
-  const Binding binding = bind(alike(1, {reduce, behind_handle(reduce, 0), wait(0)}), 0);
+  const Binding binding = bind(alike(1, {reduce, behind_handle(reduce, 0), wait(0)}), 0, true);
 
   for (const Action& action : binding.actions) EXPECT_EQ(action.what, Action::What::skip);
   EXPECT_EQ(binding.buffer_bytes(), 0);
@@ -84,7 +86,7 @@ TEST(Binding, FollowsTheExecutionOrder) {
   auto ahead = behind_handle(collective(OperationKind::all_gather, 1, 2, DataType::bfloat16, 8), 0);
   ahead.ahead = true;
 
-  const Binding binding = bind(alike(2, {compute(1e-3), ahead, wait(0)}), 0);
+  const Binding binding = bind(alike(2, {compute(1e-3), ahead, wait(0)}), 0, true);
 
   EXPECT_EQ(binding.actions[0].what, Action::What::start);
   EXPECT_EQ(binding.actions[1].what, Action::What::compute);

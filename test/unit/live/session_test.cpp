@@ -169,6 +169,7 @@ class Corrupting final : public Transport {
   int rank() const override { return inner_.rank(); }
   int size() const override { return inner_.size(); }
   std::string library() const override { return inner_.library(); }
+  bool reduces_in_place() const override { return inner_.reduces_in_place(); }
   int communicator(std::span<const int> members) override { return inner_.communicator(members); }
   void reserve(int slots) override { inner_.reserve(slots); }
   void start(int slot, const Transfer& transfer) override { inner_.start(slot, transfer); }

@@ -67,6 +67,7 @@ TEST_P(EveryWorld, AllReduceAddsUp) {
               {.kind = OperationKind::all_reduce,
                .dtype = type,
                .communicator = all,
+               .send = data.data(),
                .receive = data.data(),
                .elements_sent = each,
                .elements_received = each},
@@ -227,11 +228,13 @@ TEST(Threads, CommunicatorsOfPartsDoNotMix) {
 
     transport.start(0, {.kind = OperationKind::all_reduce,
                         .communicator = along_row,
+                        .send = a.data(),
                         .receive = a.data(),
                         .elements_sent = 1,
                         .elements_received = 1});
     transport.start(1, {.kind = OperationKind::all_reduce,
                         .communicator = along_column,
+                        .send = b.data(),
                         .receive = b.data(),
                         .elements_sent = 1,
                         .elements_received = 1});
@@ -263,6 +266,7 @@ TEST(Threads, MembersThatDisagreeAreToldSo) {
       const std::int64_t count = transport.rank() + 1;
       transport.run({.kind = OperationKind::all_reduce,
                      .communicator = all,
+                     .send = data.data(),
                      .receive = data.data(),
                      .elements_sent = count,
                      .elements_received = count});

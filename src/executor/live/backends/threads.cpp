@@ -69,7 +69,7 @@ void carry_out(std::vector<Transfer>& parts) {
   switch (any.kind) {
     case OperationKind::all_reduce:
       reduce(
-          parts, any.elements_sent, [](const Transfer& part) { return part.receive; },
+          parts, any.elements_sent, [](const Transfer& part) { return part.send; },
           [&](const float* sum, std::int64_t first, std::int64_t count) {
             for (Transfer& part : parts)
               reduction::round_to(part.dtype, sum, part.receive + bytes(first, part), count);
@@ -300,6 +300,7 @@ class ThreadTransport final : public Transport {
   int rank() const override { return rank_; }
   int size() const override { return world_.size(); }
   std::string library() const override { return "threads"; }
+  bool reduces_in_place() const override { return true; }
 
   int communicator(std::span<const int> members) override {
     const std::vector<int> list(members.begin(), members.end());

@@ -26,6 +26,11 @@ inline constexpr int most_requests = 2;
 int start(const Call& call, Types& types, std::int64_t largest_count, MPI_Request* requests);
 void run(const Call& call, Types& types, std::int64_t largest_count);
 
+/// The input of an all-reduce as MPI wants it.
+inline const void* input_of(const Transfer& all_reduce) {
+  return all_reduce.send == all_reduce.receive ? MPI_IN_PLACE : all_reduce.send;
+}
+
 /// The operator that adds elements of this type.
 MPI_Op make_sum(DataType type);
 

@@ -33,15 +33,20 @@ Items items_of(DataType dtype, std::int64_t elements, std::int64_t total, Types&
 struct Pieces {
   Items first, rest;
   std::byte* rest_at;
+  const void* rest_input;
 };
 
 Pieces pieces_of(const Transfer& t, Types& types, std::int64_t largest) {
   const std::int64_t elements = t.elements_received, blocks = elements / Types::block;
   const Items none{0, types.element(t.dtype), types.sum(t.dtype)};
-  if (elements <= largest || blocks == 0) return {{int(elements), none.type, none.sum}, none, t.receive};
+  if (elements <= largest || blocks == 0)
+    return {{int(elements), none.type, none.sum}, none, t.receive, input_of(t)};
+  const std::int64_t done = blocks * Types::block * size_of(t.dtype);
+  const bool in_place = t.send == t.receive;
   return {{int(blocks), types.many(t.dtype, Types::block), types.sum_of_many(t.dtype)},
           {int(elements % Types::block), none.type, none.sum},
-          t.receive + blocks * Types::block * size_of(t.dtype)};
+          t.receive + done,
+          in_place ? MPI_IN_PLACE : t.send + done};
 }
 
 /// What one rank hands to or gets from each other.
@@ -73,9 +78,9 @@ int start(const Call& call, Types& types, std::int64_t largest, MPI_Request* req
   const MPI_Comm comm = call.communicator;
   if (t.kind == OperationKind::all_reduce) {
     const Pieces p = pieces_of(t, types, largest);
-    check(MPI_Iallreduce(MPI_IN_PLACE, t.receive, p.first.count, p.first.type, p.first.sum, comm, request));
+    check(MPI_Iallreduce(input_of(t), t.receive, p.first.count, p.first.type, p.first.sum, comm, request));
     if (p.rest.count == 0) return 1;
-    check(MPI_Iallreduce(MPI_IN_PLACE, p.rest_at, p.rest.count, p.rest.type, p.rest.sum, comm, request + 1));
+    check(MPI_Iallreduce(p.rest_input, p.rest_at, p.rest.count, p.rest.type, p.rest.sum, comm, request + 1));
     return 2;
   }
   const Items i = items_of(t.dtype, share_of(t, call.members), total_of(t), types, largest);
@@ -106,9 +111,9 @@ void run(const Call& call, Types& types, std::int64_t largest) {
   const MPI_Comm comm = call.communicator;
   if (t.kind == OperationKind::all_reduce) {
     const Pieces p = pieces_of(t, types, largest);
-    check(MPI_Allreduce(MPI_IN_PLACE, t.receive, p.first.count, p.first.type, p.first.sum, comm));
+    check(MPI_Allreduce(input_of(t), t.receive, p.first.count, p.first.type, p.first.sum, comm));
     if (p.rest.count > 0)
-      check(MPI_Allreduce(MPI_IN_PLACE, p.rest_at, p.rest.count, p.rest.type, p.rest.sum, comm));
+      check(MPI_Allreduce(p.rest_input, p.rest_at, p.rest.count, p.rest.type, p.rest.sum, comm));
     return;
   }
   const Items i = items_of(t.dtype, share_of(t, call.members), total_of(t), types, largest);

@@ -29,7 +29,7 @@ int start(const Call& call, Types& types, std::int64_t, MPI_Request* request) {
   const MPI_Count sent = t.elements_sent, received = t.elements_received;
   switch (t.kind) {
     case OperationKind::all_reduce:
-      check(MPI_Iallreduce_c(MPI_IN_PLACE, t.receive, received, type, types.sum(t.dtype), comm, request));
+      check(MPI_Iallreduce_c(input_of(t), t.receive, received, type, types.sum(t.dtype), comm, request));
       break;
     case OperationKind::all_gather:
       check(MPI_Iallgather_c(t.send, sent, type, t.receive, sent, type, comm, request));
@@ -62,7 +62,7 @@ void run(const Call& call, Types& types, std::int64_t) {
   const MPI_Count sent = t.elements_sent, received = t.elements_received;
   switch (t.kind) {
     case OperationKind::all_reduce:
-      return check(MPI_Allreduce_c(MPI_IN_PLACE, t.receive, received, type, types.sum(t.dtype), comm));
+      return check(MPI_Allreduce_c(input_of(t), t.receive, received, type, types.sum(t.dtype), comm));
     case OperationKind::all_gather:
       return check(MPI_Allgather_c(t.send, sent, type, t.receive, sent, type, comm));
     case OperationKind::reduce_scatter:
