@@ -147,8 +147,8 @@ fast, and with nodes drawn at random from the whole machine.
 * On JUPITER and Leonardo cables above the leaves cost 4 to 7 points in the two largest plans: JUPITER's
   leaves are oversubscribed 2:1, Leonardo's 10:9, and routes chosen by a hash collide.
 * **JUPITER's 75 %** was seen on 17 and 18 groups. Nodes drawn from all 25 groups lengthen its DP+PP
-  iterations here, by 4 % with Llama and 8 % with Minerva (82 % efficiency against 16 GPUs), but shorten those of the two
-  largest plans: there is nobody else on the network. The drop is reproduced in part only.
+  iterations here, by 4 % with Llama and 8 % with Minerva (82 % efficiency against 16 GPUs), but shorten those
+  of the two largest plans: there is nobody else on the network. The drop is reproduced in part only.
 
 ### The all-to-all of the experts
 
