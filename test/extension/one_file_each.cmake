@@ -2,8 +2,8 @@ set(ENV{CCACHE_NOHASHDIR} 1)  # with -g the build folder would count as a differ
 set(BUILD ${WORK}/build)
 
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${SOURCE} -B ${BUILD} -G ${GENERATOR} -DCMAKE_CXX_COMPILER=${COMPILER}
-                        -DCMAKE_BUILD_TYPE=${TYPE} -DDLNB_EXTENSIONS=${HERE}/overlay -DDLNB_WEB=OFF
-                        -DDLNB_MPI_OPENMPI=OFF -DDLNB_MPI_MPICH=OFF
+                        -DCMAKE_BUILD_TYPE=${TYPE} -DCMAKE_CXX_FLAGS=${FLAGS} -DDLNB_EXTENSIONS=${HERE}/overlay
+                        -DDLNB_WEB=OFF -DDLNB_MPI_OPENMPI=OFF -DDLNB_MPI_MPICH=OFF
                 OUTPUT_QUIET COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${BUILD} --target dlnetbench test_schedule
                 OUTPUT_VARIABLE output RESULT_VARIABLE status)

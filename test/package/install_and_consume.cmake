@@ -56,7 +56,8 @@ foreach(script IN ITEMS bash-completion/completions/dlnetbench zsh/site-function
 endforeach()
 
 execute_process(COMMAND ${CMAKE_COMMAND} -S ${CONSUMER} -B ${WORK}/consumer -G ${GENERATOR}
-                        -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_PREFIX_PATH=${PREFIX} OUTPUT_QUIET
+                        -DCMAKE_CXX_COMPILER=${COMPILER} -DCMAKE_CXX_FLAGS=${FLAGS} -DCMAKE_PREFIX_PATH=${PREFIX}
+                OUTPUT_QUIET
                 COMMAND_ERROR_IS_FATAL ANY)
 execute_process(COMMAND ${CMAKE_COMMAND} --build ${WORK}/consumer OUTPUT_VARIABLE output RESULT_VARIABLE status)
 if(NOT status EQUAL 0)
