@@ -70,6 +70,8 @@ Json parse(const fs::path& file, const std::string& text) {
                     cut_off ? fmt::format("the JSON ends too early, after {} bytes", text.size())
                             : fmt::format("not JSON at byte {}", error.byte),
                     cut_off ? "was the file still being written, or was the disk full?" : how_to_write_one);
+  } catch (const Json::out_of_range&) {
+    throw UserError(file.string(), "holds a number that is too large", how_to_write_one);
   }
 }
 

@@ -166,6 +166,7 @@ RESULTS = {
     "result of another kind": (["report", "other.json"], ["other.json", "schema"]),
     "result of a later schema": (["report", "later.json"], ["later.json", "dlnetbench.result/1"]),
     "result that is a list": (["report", "list.json"], ["list.json"]),
+    "result with a number beyond all": (["report", "overflow.json"], ["overflow.json", "too large"]),
     "result without its members": (["report", "bare.json"], ["bare.json"]),
 }
 
@@ -185,6 +186,7 @@ FILES = {
     "later.json": json.dumps({"schema": "dlnetbench.result/99", "kind": "run"}),
     "bare.json": json.dumps({"schema": "dlnetbench.result/1"}),
     "list.json": "[1, 2, 3]",
+    "overflow.json": '{"schema": "dlnetbench.result/1", "sequence": 1e999}',
     "good.json": "{}",
 }
 
