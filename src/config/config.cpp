@@ -103,6 +103,11 @@ Value make_overrides(const std::vector<Assignment>& assignments) {
       change.set_path(assignment.key, std::move(value));
       merge_plan(plan, plan_table(*change.find("plan")));
     } else {
+      // What a later option overrides must make sense as well.
+      Value alone;
+      alone.set_path(assignment.key, value);
+      Request request;
+      read_request(alone, request);
       tree.set_path(assignment.key, std::move(value));
     }
   }

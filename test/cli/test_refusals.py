@@ -73,6 +73,9 @@ LINES = {
     "set unknown key of a pass": (["schedule", "print", "--model", "vit-h", "--ranks", "4", "--set",
                                    "plan.data.bukets=2"], ["bukets"]),
     "set wrong type": ([*SIMULATE, "--set", "iterations=many"], ["--set iterations", "many"]),
+    "set wrong and overridden": ([*SIMULATE, "--set", "ranks=four"], ["--set ranks", "four"]),
+    "set out of range and overridden": ([*SIMULATE, "--iterations", "2", "--set", "iterations=0"],
+                                        ["--set iterations", "0"]),
     "set unclosed": ([*SIMULATE, "--set", "plan.data={ buckets = 3"], ["--set"]),
     # numbers
     "ranks zero": (["schedule", "print", *DP, "--ranks", "0"], ["--ranks", "0"]),
