@@ -12,7 +12,7 @@ namespace dlnb {
 struct Interval {
   std::int64_t begin = 0;      ///< the rank reached the operation
   std::int64_t end = 0;        ///< the rank went on to the next
-  std::int64_t completed = 0;  ///< the data had moved; = end unless non-blocking
+  std::int64_t completed = 0;  ///< the data had moved or the compute was done; = end unless non-blocking or out of cores
 };
 
 /// One rank: `intervals[iteration * operations + index]`, indices into `execution_order` of its program.

@@ -2,6 +2,7 @@
 // Where one rank's time went, operation by operation (the rules are in docs/models/metrics.md):
 //   blocking operation   [begin, last arrival) waits, [last arrival, end) transfers
 //   non-blocking         the call that issues it is compute (everything else)
+//   compute              up to `completed` compute; behind it the rank had no core, because communication held it
 //   wait                 waited operations in completion order; an instant transfers when any of them has all
 //   its
 //                        participants and is not complete, otherwise it waits for the next one to complete
@@ -67,7 +68,9 @@ void walk(const Arrivals& arrivals, std::int64_t rank, Walk& scratch, Sink&& sin
         until(arrivals.last(rank, index), end, index, waiting_cause(operation.kind));
         until(end, end, index, Cause::transfer);
       } else {
-        until(end, end, index, Cause::compute);
+        const bool is_compute = operation.kind == OperationKind::compute;
+        until(is_compute ? intervals[i].completed : end, end, index, Cause::compute);
+        until(end, end, index, Cause::transfer);
       }
       continue;
     }

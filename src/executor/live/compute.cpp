@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "executor/live/compute.hpp"
 
+#include <sched.h>
 #include <sys/prctl.h>
 #include <time.h>
 
 #include <algorithm>
 #include <cstdlib>
+#include <utility>
 
 namespace dlnb {
 namespace {
@@ -24,6 +26,7 @@ class MonotonicClock final : public Clock {
     const timespec time{nanoseconds / 1'000'000'000, nanoseconds % 1'000'000'000};
     clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
   }
+  void yield() override { sched_yield(); }
 };
 
 }  // namespace
@@ -33,20 +36,29 @@ Clock& monotonic_clock() {
   return clock;
 }
 
-std::int64_t ComputeEmulator::run(std::int64_t begin, std::int64_t asked) {
-  if (asked <= 0) return begin;
+Accuracy Compute::accuracy() const {
+  if (phases_ == 0) return {};
+  return {relative_sum_ / double(phases_), error_sum_ / phases_, phases_};
+}
+
+void Compute::record(std::int64_t error, std::int64_t asked) {
+  relative_sum_ += double(std::abs(error)) / double(asked);
+  error_sum_ += std::abs(error);
+  ++phases_;
+}
+
+Outcome ExactCompute::run(std::int64_t begin, std::int64_t asked) {
+  if (asked <= 0) return {begin, begin};
   pass_until(begin + std::max(asked + carried_, asked / 2), asked);
   const std::int64_t end = clock_.now();
   const std::int64_t error = end - begin - asked;
   carried_ -= error;
-  relative_sum_ += double(std::abs(error)) / double(asked);
-  error_sum_ += std::abs(error);
-  ++phases_;
-  return end;
+  record(error, asked);
+  return {end, end};
 }
 
-void ComputeEmulator::pass_until(std::int64_t deadline, std::int64_t asked) {
-  const std::int64_t margin = spin_ ? spin_margin : 0;
+void ExactCompute::pass_until(std::int64_t deadline, std::int64_t asked) {
+  const std::int64_t margin = spin_margin;
   for (;;) {
     std::int64_t now = clock_.now();
     std::int64_t left = deadline - now;
@@ -65,16 +77,32 @@ void ComputeEmulator::pass_until(std::int64_t deadline, std::int64_t asked) {
     }
     clock_.sleep(polling ? std::min(left - margin, poll_interval) : left - margin);
   }
-  if (spin_)
-    while (clock_.now() < deadline) {
+  while (clock_.now() < deadline) {
+  }
+}
+
+Outcome SharedCompute::run(std::int64_t begin, std::int64_t asked) {
+  owed_ += std::max<std::int64_t>(asked, 0);
+  if (owed_ < lump) return {begin, begin};
+  const std::int64_t paid = std::exchange(owed_, 0), deadline = begin + paid;
+  std::int64_t now = begin;
+  while (deadline - now > yield_margin) {
+    const bool polling = progress_ && progress_->wanted();
+    if (polling && now - last_poll_ >= poll_interval) {
+      progress_->poll();
+      last_poll_ = now = clock_.now();
+      continue;
     }
+    const std::int64_t left = deadline - yield_margin - now;
+    clock_.sleep(polling ? std::min(left, poll_interval) : left);
+    now = clock_.now();
+  }
+  while (now < deadline) {
+    clock_.yield();
+    now = clock_.now();
+  }
+  record(now - deadline, paid);
+  return {deadline, now};
 }
-
-ComputeEmulator::Accuracy ComputeEmulator::accuracy() const {
-  if (phases_ == 0) return {};
-  return {relative_sum_ / double(phases_), error_sum_ / phases_, phases_};
-}
-
-void ComputeEmulator::forget() { relative_sum_ = 0, error_sum_ = 0, phases_ = 0; }
 
 }  // namespace dlnb

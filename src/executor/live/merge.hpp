@@ -24,11 +24,11 @@ void shift_to_common_start(std::vector<RankTrace>& ranks);
 
 /// A run whose compute phases were off by more than this, on average, is INVALID,
 inline constexpr double largest_compute_error = 0.01;
-/// unless that is no more than what a few readings of the clock cost (ns), as with phases of some
-/// microseconds.
-inline constexpr std::int64_t clock_error = 100;
+/// unless that is no more than this many ns per phase, as with phases of some microseconds.
+inline constexpr std::int64_t smallest_compute_error = 2'000;
 
-/// Marks the trace INVALID, with the rank and the numbers, where compute was emulated too badly.
-void judge_compute(Trace& trace);
+/// Marks the trace INVALID, with the rank and the numbers, where compute was emulated too badly. Where ranks share cores,
+/// lateness is the machine's and already recorded as transfer: then it is only said.
+void judge_compute(Trace& trace, bool cores_shared);
 
 }  // namespace dlnb

@@ -49,6 +49,7 @@ class Session {
                       fmt::format("start {} processes", ranks));
     binding_ = bind(schedule_, transport_.rank(), transport_.reduces_in_place());
     const Terms terms = settle_terms();
+    if (terms.cores_shared) transport_.share_cores();
     prepare();
     const Offset before = terms.one_clock ? Offset{} : estimate_offset(control_, clock_);
     if (spec_.verify) verify_data();
@@ -95,7 +96,8 @@ class Session {
         if (!host.cores_shared()) continue;
         if (!terms.cores_shared)
           notes_.push_back(
-              fmt::format("{} threads share {} cores: compute phases end by sleeping only, not by spinning",
+              fmt::format("{} threads share {} cores: compute phases do not spin and are paid in lumps of 500 us; "
+                          "what a rank waits for a core beyond a deadline counts as transfer",
                           host.threads, host.cores));
         terms.cores_shared = true;
       }
@@ -135,8 +137,12 @@ class Session {
   }
 
   void measure(const Terms& terms) {
+    cores_shared_ = terms.cores_shared;
     outstanding_ = make_outstanding(mode_, transport_, clock_, binding_.slots);
-    ComputeEmulator compute(clock_, !terms.cores_shared, outstanding_.get());
+    std::unique_ptr<Compute> emulator;
+    if (terms.cores_shared) emulator = std::make_unique<SharedCompute>(clock_, outstanding_.get());
+    else emulator = std::make_unique<ExactCompute>(clock_, outstanding_.get());
+    Compute& compute = *emulator;
     record_.rank = transport_.rank();
     reserve(std::size_t(std::max(spec_.iterations, 1)));
     try {
@@ -155,14 +161,14 @@ class Session {
       if (agreement_under_way_) settle_quietly();
       throw;
     }
-    const ComputeEmulator::Accuracy accuracy = compute.accuracy();
+    const Accuracy accuracy = compute.accuracy();
     record_.compute_error = accuracy.relative;
     record_.compute_error_ns = accuracy.nanoseconds;
   }
 
   // Rank 0 decides before an iteration whether it is the last one, and tells while it runs: nobody waits for
   // it.
-  void measure_iterations(ComputeEmulator& compute) {
+  void measure_iterations(Compute& compute) {
     const std::size_t operations = binding_.actions.size();
     std::int64_t first_begin = 0;
     for (std::int64_t done = 1, last = 0; last == 0; ++done) {
@@ -220,7 +226,7 @@ class Session {
   }
 
   // The timed loop: no allocation, no lock, no text. One reading of the clock per operation.
-  std::int64_t iterate(ComputeEmulator& compute, Interval* intervals) {
+  std::int64_t iterate(Compute& compute, Interval* intervals) {
     std::int64_t now = clock_.now();
     const int count = int(binding_.actions.size());
     for (int i = 0; i < count; ++i) {
@@ -228,7 +234,12 @@ class Session {
       intervals[i].begin = now;
       switch (action.what) {
         case Action::What::skip: break;
-        case Action::What::compute: now = compute.run(now, action.asked); break;
+        case Action::What::compute: {
+          const Outcome phase = compute.run(now, action.asked);
+          now = intervals[i].end = phase.end;
+          intervals[i].completed = phase.computed;
+          continue;
+        }
         case Action::What::run:
           watchdog_.enter(i, now);
           transport_.run(action.transfer);
@@ -282,7 +293,7 @@ class Session {
     if (trace.iterations < spec_.iterations)
       trace.notes.push_back(
           fmt::format("stopped by a signal after {} of {} iterations", trace.iterations, spec_.iterations));
-    judge_compute(trace);
+    judge_compute(trace, cores_shared_);
     return trace;
   }
 
@@ -297,6 +308,7 @@ class Session {
   std::unique_ptr<Outstanding> outstanding_;
   std::int64_t decision_ = 0;
   bool agreement_under_way_ = false;
+  bool cores_shared_ = false;
   RankTrace record_;
   std::vector<std::string> notes_;
   Watchdog watchdog_;  // last: its thread looks at the rest

@@ -47,6 +47,9 @@ class Transport {
   /// communicators come in the same order everywhere. Returns its number, counting up from 0.
   virtual int communicator(std::span<const int> members) = 0;
 
+  /// Ranks outnumber cores: from now on a waiting rank offers its core to the others.
+  virtual void share_cores() {}
+
   /// How many non-blocking transfers may be outstanding; each has a slot, 0 … slots − 1.
   virtual void reserve(int slots) = 0;
   virtual void start(int slot, const Transfer& transfer) = 0;

@@ -64,17 +64,22 @@ TEST(Merge, BadComputeMakesARunInvalid) {
   bad.ranks = tiny.ranks = good.ranks;
   bad.ranks[1].compute_error = tiny.ranks[1].compute_error = 0.02;
   bad.ranks[1].compute_error_ns = 20'000;  // of 1 ms
-  tiny.ranks[1].compute_error_ns = 40;     // of 2 us: the clock itself
+  tiny.ranks[1].compute_error_ns = 400;    // of 20 us
 
-  judge_compute(good);
-  judge_compute(tiny);
-  judge_compute(bad);
+  Trace crowded = bad;
+  judge_compute(good, false);
+  judge_compute(tiny, false);
+  judge_compute(bad, false);
+  judge_compute(crowded, true);
 
   EXPECT_TRUE(good.valid);
   EXPECT_TRUE(tiny.valid);
   EXPECT_FALSE(bad.valid);
   ASSERT_EQ(bad.notes.size(), 1u);
   EXPECT_TRUE(bad.notes[0].starts_with("INVALID")) << bad.notes[0];
+  EXPECT_TRUE(crowded.valid);
+  ASSERT_EQ(crowded.notes.size(), 1u);
+  EXPECT_TRUE(crowded.notes[0].find("it had no core") != std::string::npos) << crowded.notes[0];
 }
 
 /// The real clock, seen wrongly.
@@ -83,6 +88,7 @@ class SkewedClock final : public Clock {
   explicit SkewedClock(std::int64_t behind) : behind_(behind) {}
   std::int64_t now() override { return monotonic_clock().now() - behind_; }
   void sleep(std::int64_t nanoseconds) override { monotonic_clock().sleep(nanoseconds); }
+  void yield() override { monotonic_clock().yield(); }
 
  private:
   const std::int64_t behind_;
