@@ -43,7 +43,10 @@ void expect_sound(const Trace& trace, const Schedule& schedule) {
         EXPECT_GE(interval.end, interval.begin) << "operation " << i;
         EXPECT_GE(interval.completed, interval.begin) << "operation " << i;
         const bool at_once = operations[i].blocking || is_wait(operations[i].kind);
-        EXPECT_TRUE(!at_once || interval.completed == interval.end) << "operation " << i;
+        const bool may_be_late = operations[i].kind == OperationKind::compute;  // where ranks share cores
+        EXPECT_TRUE(may_be_late ? interval.completed <= interval.end
+                                : !at_once || interval.completed == interval.end)
+            << "operation " << i;
         now = interval.end;
       }
       EXPECT_EQ(rank.iteration_end[k], now);
