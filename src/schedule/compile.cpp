@@ -64,7 +64,7 @@ std::vector<Turn> turns_of(const PlanSpec& plan) {
   }
   if (turns.empty())
     throw UserError("--plan", "has no passes", choose_one_of("", names_of(passes::all())));
-  std::ranges::stable_sort(turns, {}, [](const Turn& t) { return t.pass->place; });
+  std::ranges::sort(turns, {}, [](const Turn& t) { return t.pass->place; });
   return turns;
 }
 

@@ -80,7 +80,7 @@ std::size_t split_node(std::vector<Node>& nodes, std::size_t index, double fract
   Node second = nodes[index];
   second.operation.cost = second.operation.cost * (1 - fraction);
   nodes[index].operation.cost = nodes[index].operation.cost * fraction;
-  nodes.insert(nodes.begin() + std::ptrdiff_t(index) + 1, std::move(second));
+  nodes.insert(nodes.begin() + std::ptrdiff_t(index) + 1, second);
   return index + 1;
 }
 

@@ -79,7 +79,8 @@ nlohmann::ordered_json json_of(const Schedule& schedule, std::int64_t rank, cons
 }  // namespace
 
 std::string print_text(const Schedule& schedule, const std::vector<std::int64_t>& roles) {
-  std::string text = fmt::format("plan {} of {} on {} ranks\ngrid", schedule.plan, schedule.model, schedule.grid.ranks());
+  std::string text = fmt::format("plan {} of {} on {}\ngrid", schedule.plan, schedule.model,
+                                 counted(schedule.grid.ranks(), "rank"));
   for (const Axis& axis : schedule.grid.axes()) text += fmt::format(" {}={}", axis.name, axis.size);
   text += fmt::format("\nglobal batch {} samples\n", schedule.global_batch);
   for (const std::string& note : schedule.notes) text += fmt::format("note: {}\n", note);

@@ -95,10 +95,11 @@ class Sharder {
     for (const Node& node : role_.nodes)
       if (node.operation.kind == OperationKind::compute)
         sweeps.insert({node.operation.phase, node.operation.microbatch, node.chunk});
-    for (const auto& [phase, microbatch, chunk] : sweeps) {
-      const auto chosen = [&, phase = phase, microbatch = microbatch, chunk = chunk](const Node& node) {
-        return node.part != no_part && node.operation.phase == phase && node.operation.microbatch == microbatch &&
-               node.chunk == chunk;
+    for (const auto& sweep : sweeps) {
+      const auto& [phase, microbatch, chunk] = sweep;
+      const auto chosen = [&sweep](const Node& node) {
+        return node.part != no_part &&
+               std::tuple(node.operation.phase, node.operation.microbatch, node.chunk) == sweep;
       };
       const std::vector<std::size_t> ends = slice_evenly(
           role_.nodes, each, [&](const Node& n) { return chosen(n) && n.operation.kind == OperationKind::compute; });
