@@ -19,8 +19,8 @@ extern constinit const MetricKind compute_error{
     .unit = "1",
     .definition =
         "Relative error of the emulated compute phases of a live run, |measured - asked| / asked, "
-        "averaged over the phases of a rank; arithmetic mean over ranks. A run over 0.01 is "
-        "INVALID.",
+        "averaged over the phases of a rank; arithmetic mean over ranks. Over 0.01 and 2 us a run is "
+        "INVALID. Where ranks share cores it is how late ranks went on, which counts as transfer.",
     .measure = measure,
 };
 
