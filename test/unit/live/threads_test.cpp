@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <gtest/gtest.h>
 
+#include <pthread.h>
+
 #include <functional>
 #include <numeric>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -256,6 +259,35 @@ TEST(Threads, AFailingRankReleasesTheOthers) {
   };
 
   EXPECT_THROW(run(), std::runtime_error);
+}
+
+// Threads whose stacks are larger than the address space cannot be started.
+TEST(Threads, WithoutThreadsItIsUnavailable) {
+  pthread_attr_t before, huge;
+  ASSERT_EQ(pthread_getattr_default_np(&before), 0);
+  ASSERT_EQ(pthread_attr_init(&huge), 0);
+  ASSERT_EQ(pthread_attr_setstacksize(&huge, std::size_t{1} << 50), 0);
+  ASSERT_EQ(pthread_setattr_default_np(&huge), 0);
+
+  EXPECT_THROW(in_a_world(3, [](Transport&) {}), Unavailable);
+
+  pthread_setattr_default_np(&before);
+  pthread_attr_destroy(&huge);
+  pthread_attr_destroy(&before);
+}
+
+// As a rank's watchdog does that cannot be started.
+TEST(Threads, ARankWithoutAThreadOfItsOwnReleasesTheOthers) {
+  const auto run = [] {
+    in_a_world(3, [](Transport& transport) {
+      const int all = transport.communicator(all_ranks(transport));
+      if (transport.rank() == 1)
+        throw std::system_error(std::make_error_code(std::errc::resource_unavailable_try_again));
+      transport.run({.kind = OperationKind::barrier, .communicator = all});
+    });
+  };
+
+  EXPECT_THROW(run(), Unavailable);
 }
 
 TEST(Threads, MembersThatDisagreeAreToldSo) {

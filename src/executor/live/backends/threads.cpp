@@ -13,6 +13,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <system_error>
 #include <thread>
 #include <tuple>
 
@@ -136,16 +137,16 @@ void conclude(Meeting& meeting) {
 class Movers {
  public:
   explicit Movers(int threads) {
-    for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
-  }
-  ~Movers() {
-    {
-      const std::lock_guard lock(mutex_);
-      closing_ = true;
+    try {
+      for (int i = 0; i < threads; ++i) threads_.emplace_back([this] { work(); });
+    } catch (...) {
+      close();
+      throw;
     }
-    arrived_.notify_all();
-    for (std::thread& thread : threads_) thread.join();
   }
+  ~Movers() { close(); }
+  Movers(const Movers&) = delete;
+  Movers& operator=(const Movers&) = delete;
   void add(Ticket meeting) {
     {
       const std::lock_guard lock(mutex_);
@@ -155,6 +156,14 @@ class Movers {
   }
 
  private:
+  void close() {
+    {
+      const std::lock_guard lock(mutex_);
+      closing_ = true;
+    }
+    arrived_.notify_all();
+    for (std::thread& thread : threads_) thread.join();
+  }
   void work() {
     std::unique_lock lock(mutex_);
     for (;;) {
@@ -366,26 +375,71 @@ class ThreadTransport final : public Transport {
   std::vector<Ticket> slots_;
 };
 
-void open(const WorldOptions& options, const std::function<void(Transport&)>& body) {
-  World world(int(options.ranks));
-  std::mutex mutex;
-  std::exception_ptr first;
-  std::vector<std::thread> ranks;
-  const auto live = [&](int rank) {
+/// A failure as the user is to see it. The C++ library says by this code that the system gives no more threads.
+std::exception_ptr current_failure(std::int64_t ranks) {
+  try {
+    throw;
+  } catch (const std::system_error& error) {
+    if (error.code() != std::errc::resource_unavailable_try_again) return std::current_exception();
+    return std::make_exception_ptr(
+        Unavailable("--ranks", fmt::format("the system gives no more threads ({} ranks want two each, or three)", ranks),
+                    "use fewer ranks or raise the limits (ulimit -u, ulimit -v)"));
+  } catch (...) {
+    return std::current_exception();
+  }
+}
+
+/// The threads of all ranks, and the first of their failures.
+class Ranks {
+ public:
+  Ranks(const WorldOptions& options, const std::function<void(Transport&)>& body)
+      : world_(int(options.ranks)), body_(body) {}
+
+  void run() {
     try {
-      ThreadTransport transport(world, rank);
-      body(transport);
-    } catch (const std::exception& error) {
-      {
-        const std::lock_guard lock(mutex);
-        if (!first) first = std::current_exception();
-      }
-      world.end(fmt::format("rank {} failed: {}", rank, error.what()));
+      threads_.reserve(std::size_t(world_.size()));
+      for (int rank = 0; rank < world_.size(); ++rank) threads_.emplace_back([this, rank] { live(rank); });
+    } catch (const std::exception&) {
+      fail(int(threads_.size()));
     }
-  };
-  for (int rank = 0; rank < world.size(); ++rank) ranks.emplace_back(live, rank);
-  for (std::thread& rank : ranks) rank.join();
-  if (first) std::rethrow_exception(first);
+    for (std::thread& thread : threads_) thread.join();
+    if (first_) std::rethrow_exception(first_);
+  }
+
+ private:
+  void live(int rank) {
+    try {
+      ThreadTransport transport(world_, rank);
+      body_(transport);
+    } catch (const std::exception&) {
+      fail(rank);
+    }
+  }
+
+  // Keeps the current failure, if it is the first, and releases the ranks that wait for this one.
+  void fail(int rank) {
+    {
+      const std::lock_guard lock(mutex_);
+      if (!first_) first_ = current_failure(world_.size());
+    }
+    world_.end(fmt::format("rank {} failed", rank));
+  }
+
+  World world_;
+  const std::function<void(Transport&)>& body_;
+  std::mutex mutex_;
+  std::exception_ptr first_;
+  std::vector<std::thread> threads_;
+};
+
+void open(const WorldOptions& options, const std::function<void(Transport&)>& body) {
+  std::unique_ptr<Ranks> ranks;
+  try {
+    ranks = std::make_unique<Ranks>(options, body);
+  } catch (const std::system_error&) {
+    std::rethrow_exception(current_failure(options.ranks));
+  }
+  ranks->run();
 }
 
 }  // namespace
