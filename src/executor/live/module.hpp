@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // What the program and a module loaded at run time agree on. A module is built from this tree with the same
-// compiler, so C++ may cross the border; the number in the symbol's name changes with Transport.
+// compiler, so C++ may cross the border; both carry a stamp that tells whether that holds.
 #pragma once
 
 #include <cstdint>
@@ -18,6 +18,12 @@ struct ModuleOptions {
 
 /// Joins the world. Throws std::runtime_error. The caller deletes the transport, which leaves the world.
 using OpenTransport = Transport* (*)(const ModuleOptions&);
-inline constexpr char open_transport_symbol[] = "dlnb_open_transport_1";
+inline constexpr char open_transport_symbol[] = "dlnb_open_transport";
+
+/// A hash of the headers that describe the border and of the compiler (cmake/Modules.cmake).
+extern const char* const interface_stamp;
+/// A module's own stamp.
+using ModuleStamp = const char* (*)();
+inline constexpr char module_stamp_symbol[] = "dlnb_module_stamp";
 
 }  // namespace dlnb

@@ -87,14 +87,19 @@ fs::path module_file(const MpiLibrary& library) {
 
 OpenTransport load(const MpiLibrary& library) {
   const fs::path file = module_file(library);
-  // Global: Open MPI's own plug-ins look for its symbols in the program.
-  void* const module = file.empty() ? nullptr : dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
-  void* const symbol = module ? dlsym(module, open_transport_symbol) : nullptr;
-  if (symbol) return reinterpret_cast<OpenTransport>(symbol);
   if (file.empty()) throw Unavailable("--backend", missing(library));
-  const char* const reason = dlerror();
-  throw Unavailable("--backend", reason ? reason : fmt::format("{} cannot be loaded", file.string()),
-                    fmt::format("apt install {}, or build again", library.packages));
+  // Global: Open MPI's own plug-ins look for its symbols in the program.
+  void* const module = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
+  if (!module) {
+    const char* const reason = dlerror();
+    throw Unavailable("--backend", reason ? reason : fmt::format("{} cannot be loaded", file.string()),
+                      fmt::format("apt install {}, or rebuild", library.packages));
+  }
+  const auto stamp = reinterpret_cast<ModuleStamp>(dlsym(module, module_stamp_symbol));
+  const auto open = reinterpret_cast<OpenTransport>(dlsym(module, open_transport_symbol));
+  if (stamp && open && std::string_view(stamp()) == interface_stamp) return open;
+  throw Unavailable("--backend", fmt::format("{} was built for another version of this program", file.string()),
+                    "rebuild the modules together with the program, or install both again");
 }
 
 std::int64_t largest_count() {

@@ -2,6 +2,8 @@
 // A rank of an MPI world. Built once per MPI library into a module of its own.
 #include <mpi.h>
 #include <sched.h>
+#include <sys/prctl.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -75,7 +77,10 @@ class MpiTransport final : public Transport {
   }
 
   // MPICH has no option for it; Open MPI's launcher is given mpi_yield_when_idle.
-  void share_cores() override { yields_ = library_version().starts_with("MPICH"); }
+  void share_cores() override {
+    yields_ = library_version().starts_with("MPICH");
+    prctl(PR_SET_TIMERSLACK, 1UL);  // of this thread, which is the one that waits: naps as short as asked for
+  }
 
   void reserve(int slots) override { slots_.resize(std::size_t(slots) + 1); }
 
@@ -93,7 +98,8 @@ class MpiTransport final : public Transport {
 
   void wait(int slot) override {
     if (yields_) {
-      while (!test(slot)) sched_yield();
+      // A rank that only yields stays ready to run and takes its turns from ranks whose sleep is over.
+      for (int looks = 1; !test(slot); ++looks) looks < yields_before_naps ? void(sched_yield()) : nap();
       return;
     }
     Slot& place = slots_[std::size_t(slot)];
@@ -123,6 +129,12 @@ class MpiTransport final : public Transport {
     MPI_Comm communicator;
     int members;
   };
+  static constexpr int yields_before_naps = 20;
+  static void nap() {
+    constexpr timespec time{0, 30'000};
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
+  }
+
   struct Slot {
     std::array<MPI_Request, most_requests> requests;
     int count = 0;
@@ -144,7 +156,9 @@ class MpiTransport final : public Transport {
 }  // namespace
 }  // namespace dlnb::mpi
 
-extern "C" __attribute__((visibility("default"))) dlnb::Transport* dlnb_open_transport_1(
+extern "C" __attribute__((visibility("default"))) const char* dlnb_module_stamp() { return dlnb::interface_stamp; }
+
+extern "C" __attribute__((visibility("default"))) dlnb::Transport* dlnb_open_transport(
     const dlnb::ModuleOptions& options) {
   return new dlnb::mpi::MpiTransport(options);
 }
