@@ -9,12 +9,14 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <cstdlib>
 #include <cstring>
 
 #include "core/log.hpp"
 #include "executor/live/backend.hpp"
+#include "executor/live/first_rank.hpp"
 #include "executor/live/live.hpp"
 #include "executor/live/outstanding.hpp"
 
@@ -32,7 +34,11 @@ std::vector<char*> pointers(std::vector<std::string>& words) {
 
 std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& added) {
   std::vector<std::string> environment;
-  for (char** entry = environ; *entry; ++entry) environment.emplace_back(*entry);
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string_view word = *entry;
+    const std::string_view name = word.substr(0, word.find('='));
+    if (std::ranges::none_of(added, [&](const auto& one) { return one.first == name; })) environment.emplace_back(word);
+  }
   for (const auto& [name, value] : added) environment.push_back(name + "=" + value);
   return environment;
 }
@@ -74,17 +80,6 @@ class HeldSignals {
   _exit(127);
 }
 
-/// The launcher's exit as one of ours.
-int exit_of(int status) {
-  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
-  for (const Exit known :
-       {Exit::success, Exit::user_error, Exit::unavailable, Exit::wrong_result, Exit::lost_rank})
-    if (code == int(known)) return code;
-  log::warn(WIFEXITED(status) ? fmt::format("the launcher ended with {}: a rank died", code)
-                              : fmt::format("the launcher was ended by signal {}", WTERMSIG(status)));
-  return int(Exit::lost_rank);
-}
-
 }  // namespace
 
 int launch(const RunSpec& spec, const std::vector<std::string>& command) {
@@ -93,6 +88,8 @@ int launch(const RunSpec& spec, const std::vector<std::string>& command) {
     throw UserError("--backend", fmt::format("ranks of '{}' are threads and need no launcher", backend.name));
   Launcher launcher = backend.launcher(spec.ranks, progress_mode(spec.progress) == ProgressMode::thread);
   launcher.command.insert(launcher.command.end(), command.begin(), command.end());
+  const FirstRankFolder folder;
+  launcher.environment.push_back(folder.variable());
   std::vector<std::string> environment = environment_with(launcher.environment);
   const std::vector<char*> arguments = pointers(launcher.command), variables = pointers(environment);
 
@@ -108,11 +105,14 @@ int launch(const RunSpec& spec, const std::vector<std::string>& command) {
     const int signal = signals.next();
     int status = 0;
     const pid_t ended = waitpid(child, &status, WNOHANG);
-    if (ended == child) return exit_of(status);
+    if (ended == child) return verdict(status, folder.look(), asked);
     if (ended < 0 && errno != EINTR) throw LostRank("run", "the launcher is gone");
     if (signal == 0 || signal == SIGCHLD) continue;
     // First politely: launchers hand SIGUSR1 on to the ranks, which end after their iteration.
-    if (++asked == 1) log::info("ending after the current iteration; once more ends at once");
+    if (++asked == 1) {
+      folder.tell_signal(signal);
+      log::info("ending after the current iteration; once more ends at once");
+    }
     kill(asked > 2 ? -child : child, asked == 1 ? SIGUSR1 : asked == 2 ? SIGTERM : SIGKILL);
   }
 }

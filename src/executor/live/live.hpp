@@ -32,8 +32,8 @@ bool needs_launcher(const std::string& backend);
 
 /// Starts `ranks` copies of this command under the backend's own launcher and waits for them.
 /// Returns the exit code of the run. SIGINT, SIGTERM and SIGUSR1 ask the ranks to end after the current
-/// iteration; a second one ends them at once. Throws UserError (no such backend) and Unavailable (library or
-/// launcher absent).
+/// iteration; a second one ends them at once. Throws UserError (no such backend), Unavailable (library or launcher
+/// absent) and LostRank (a rank was killed or crashed).
 int launch(const RunSpec& spec, const std::vector<std::string>& command);
 
 }  // namespace dlnb

@@ -4,6 +4,7 @@
 #include "executor/live/backend.hpp"
 #include "executor/live/binding.hpp"
 #include "executor/live/compute.hpp"
+#include "executor/live/first_rank.hpp"
 #include "executor/live/live.hpp"
 #include "executor/live/outstanding.hpp"
 #include "executor/live/session.hpp"
@@ -23,6 +24,7 @@ std::optional<Trace> run_live(const Schedule& schedule, const RunSpec& spec) {
   const ProgressMode progress = progress_mode(spec.progress);
   refuse_unsupported(schedule);
 
+  if (inside_a_world() && is_first_rank()) report_as_first_rank();
   const StopSignals signals;
   std::mutex mutex;  // ranks may be threads
   std::optional<Trace> trace;

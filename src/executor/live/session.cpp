@@ -2,6 +2,7 @@
 #include "executor/live/session.hpp"
 
 #include <fmt/format.h>
+#include <string.h>  // sigabbrev_np
 
 #include <algorithm>
 #include <memory>
@@ -15,6 +16,7 @@
 #include "executor/live/buffers.hpp"
 #include "executor/live/clocks.hpp"
 #include "executor/live/control.hpp"
+#include "executor/live/first_rank.hpp"
 #include "executor/live/hosts.hpp"
 #include "executor/live/merge.hpp"
 #include "executor/live/outstanding.hpp"
@@ -188,9 +190,15 @@ class Session {
     }
   }
 
-  bool is_last(std::int64_t iteration, std::int64_t elapsed) const {
-    if (StopSignals::asked()) return true;
-    return iteration >= spec_.iterations && double(elapsed) * 1e-9 >= spec_.min_time.value;
+  bool is_last(std::int64_t iteration, std::int64_t elapsed) {
+    const bool enough = iteration >= spec_.iterations && double(elapsed) * 1e-9 >= spec_.min_time.value;
+    ended_early_ = !enough && StopSignals::first() != 0;
+    return enough || ended_early_;
+  }
+  // A launcher may hand on another signal than the one that was sent to it.
+  static std::string ending_signal() {
+    const int told = signal_told();
+    return fmt::format("SIG{}", sigabbrev_np(told != 0 ? told : StopSignals::first()));
   }
 
   void reserve(std::size_t iterations) {
@@ -290,9 +298,9 @@ class Session {
     trace.clock_bound_ns = largest + second;
     trace.notes = std::move(notes_);
     trace.notes.push_back(fmt::format("progress while computing: {}", name_of(mode_)));
-    if (trace.iterations < spec_.iterations)
-      trace.notes.push_back(
-          fmt::format("stopped by a signal after {} of {} iterations", trace.iterations, spec_.iterations));
+    if (ended_early_)
+      trace.notes.push_back(fmt::format("ended early by {} after {} iteration{}", ending_signal(), trace.iterations,
+                                        trace.iterations == 1 ? "" : "s"));
     judge_compute(trace, cores_shared_);
     return trace;
   }
@@ -308,6 +316,7 @@ class Session {
   std::unique_ptr<Outstanding> outstanding_;
   std::int64_t decision_ = 0;
   bool agreement_under_way_ = false;
+  bool ended_early_ = false;
   bool cores_shared_ = false;
   RankTrace record_;
   std::vector<std::string> notes_;

@@ -7,15 +7,19 @@ namespace dlnb {
 namespace {
 
 // Signals belong to the process, so this is the one global of a live run.
-std::atomic<bool> stop_asked = false;
+std::atomic<int> first_signal = 0;
+static_assert(std::atomic<int>::is_always_lock_free);
 
 }  // namespace
 
 StopSignals::StopSignals() {
-  stop_asked = false;
+  first_signal = 0;
   for (std::size_t i = 0; i < std::size(signals); ++i) {
     struct sigaction action{};
-    action.sa_handler = [](int) { stop_asked.store(true, std::memory_order_relaxed); };
+    action.sa_handler = [](int signal) {
+      int none = 0;
+      first_signal.compare_exchange_strong(none, signal, std::memory_order_relaxed);
+    };
     action.sa_flags = SA_RESTART | (signals[i] == SIGUSR1 ? 0 : int(SA_RESETHAND));
     sigaction(signals[i], &action, &before_[i]);
   }
@@ -25,6 +29,6 @@ StopSignals::~StopSignals() {
   for (std::size_t i = 0; i < std::size(signals); ++i) sigaction(signals[i], &before_[i], nullptr);
 }
 
-bool StopSignals::asked() { return stop_asked.load(std::memory_order_relaxed); }
+int StopSignals::first() { return first_signal.load(std::memory_order_relaxed); }
 
 }  // namespace dlnb

@@ -14,7 +14,8 @@ class StopSignals {
   StopSignals(const StopSignals&) = delete;
   StopSignals& operator=(const StopSignals&) = delete;
 
-  static bool asked();
+  /// The first of these signals that came; 0 where none has.
+  static int first();
 
  private:
   static constexpr int signals[] = {SIGINT, SIGTERM, SIGUSR1};

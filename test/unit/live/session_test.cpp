@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "executor/live/session.hpp"
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <chrono>
@@ -109,21 +110,44 @@ TEST(Session, GoesOnUntilTheShortestTime) {
   expect_sound(trace, schedule);
 }
 
-TEST(Session, ASignalEndsItAfterTheIteration) {
-  RunSpec spec = plans::spec(2);
-  spec.iterations = 1'000'000;
+Trace run_with_signal(int signal, const RunSpec& spec) {
   const Schedule schedule =
       alike(2, {compute(1e-3), collective(OperationKind::barrier, 1, 2, DataType::float32, 0)});
-  std::thread sender([] {
+  std::thread sender([signal] {
     std::this_thread::sleep_for(std::chrono::milliseconds(300));
-    raise(SIGUSR1);
+    raise(signal);
   });
-
   const Trace trace = run(schedule, spec);
   sender.join();
+  return trace;
+}
+
+TEST(Session, ASignalEndsItAfterTheIterationAndIsNoted) {
+  RunSpec spec = plans::spec(2);
+  spec.iterations = 1'000'000;
+
+  const Trace trace = run_with_signal(SIGUSR1, spec);
 
   EXPECT_LT(trace.iterations, spec.iterations);
-  EXPECT_GE(trace.iterations, 1);
+  ASSERT_GT(trace.iterations, 1);
+  EXPECT_THAT(trace.notes, testing::Contains("ended early by SIGUSR1 after " + std::to_string(trace.iterations) +
+                                             " iterations"));
+}
+
+TEST(Session, ASignalBeforeTheShortestTimeIsNotedAsWell) {
+  RunSpec spec = plans::spec(2);
+  spec.iterations = 1;
+  spec.min_time = {1000};
+
+  const Trace trace = run_with_signal(SIGTERM, spec);
+
+  EXPECT_THAT(trace.notes, testing::Contains(testing::StartsWith("ended early by SIGTERM after ")));
+}
+
+TEST(Session, ARunThatEndsByItselfHasNoSuchNote) {
+  const Trace trace = run(alike(2, {compute(1e-3)}), plans::spec(2));
+
+  EXPECT_THAT(trace.notes, testing::Not(testing::Contains(testing::HasSubstr("ended early"))));
 }
 
 TEST(Session, RefusesWhatDoesNotFitIntoMemory) {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 // live_rank <backend> <ranks> <scenario> [progress]: a rank of a small live run; outside a world it starts
 // its ranks. Exits like a run does. Used by CTest with each MPI, because a process joins one MPI world only.
+#include <chrono>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include <dlnb/error.hpp>
@@ -32,7 +35,7 @@ Schedule scenario(const std::string& name, std::int64_t ranks) {
     schedule.programs[1].operations = {message(OperationKind::recv, 1, 0, 10)};
     return schedule;
   }
-  if (name == "endless")
+  if (name == "endless" || name == "endless_invalid" || name == "killed")
     return alike(ranks,
                  {compute(10e-3), collective(OperationKind::all_reduce, 1, ranks, DataType::bfloat16, 1000)});
   throw UserError("scenario", "nothing is called '" + name + "'");
@@ -45,9 +48,15 @@ int run(const std::vector<std::string>& arguments) {
   if (arguments.size() > 4) spec.progress = arguments[4];
   if (arguments[3] == "hang") spec.verify = false, spec.watchdog = {1};
   if (arguments[3] == "huge") spec.iterations = 1, spec.warmup = 0;
-  if (arguments[3] == "endless") spec.iterations = 1'000'000;
+  const bool killed = arguments[3] == "killed", invalid = arguments[3] == "endless_invalid";
+  if (arguments[3] == "endless" || killed || invalid) spec.iterations = 1'000'000;
   if (needs_launcher(spec.backend) && !inside_a_world()) return launch(spec, arguments);
 
+  if (killed && !is_first_rank())
+    std::thread([] {
+      std::this_thread::sleep_for(std::chrono::seconds(1));
+      raise(SIGKILL);
+    }).detach();
   const Schedule schedule = scenario(arguments[3], spec.ranks);
   const auto trace = run_live(schedule, spec);
   if (!trace) return 0;
@@ -57,6 +66,7 @@ int run(const std::vector<std::string>& arguments) {
   std::printf("%s: %zu ranks, %d iterations\n", trace->library.c_str(), trace->ranks.size(),
               trace->iterations);
   for (const std::string& note : trace->notes) std::printf("  %s\n", note.c_str());
+  if (invalid) throw WrongResult("live_rank", "as if the result were INVALID");
   return 0;
 }
 

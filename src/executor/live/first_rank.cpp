@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor/live/first_rank.hpp"
+
+#include <fmt/format.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+
+#include <dlnb/error.hpp>
+
+namespace dlnb {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr const char* variable_name = "DLNETBENCH_LAUNCH_FOLDER";
+
+fs::path folder_told() {
+  const char* const folder = std::getenv(variable_name);
+  return folder ? folder : "";
+}
+
+void write_number(const fs::path& file, int number) { std::ofstream(file) << number << '\n'; }
+
+std::optional<int> number_in(const fs::path& file) {
+  std::ifstream stream(file);
+  int number = 0;
+  return stream >> number ? std::optional(number) : std::nullopt;
+}
+
+bool is_ours(int code) {
+  return std::ranges::any_of(
+      std::initializer_list<Exit>{Exit::success, Exit::user_error, Exit::unavailable, Exit::wrong_result, Exit::lost_rank},
+      [&](Exit known) { return code == int(known); });
+}
+
+std::string said_of(int status) {
+  if (WIFSIGNALED(status)) return fmt::format("the launcher was ended by signal {}", WTERMSIG(status));
+  return fmt::format("the launcher ended with {}", WEXITSTATUS(status));
+}
+
+}  // namespace
+
+FirstRankFolder::FirstRankFolder() {
+  std::error_code failure;
+  std::string pattern = (fs::temp_directory_path(failure) / "dlnetbench-XXXXXX").string();
+  if (!failure && mkdtemp(pattern.data())) folder_ = pattern;
+}
+
+FirstRankFolder::~FirstRankFolder() {
+  std::error_code ignored;
+  if (!folder_.empty()) fs::remove_all(folder_, ignored);
+}
+
+std::pair<std::string, std::string> FirstRankFolder::variable() const { return {variable_name, folder_.string()}; }
+
+void FirstRankFolder::tell_signal(int signal) const {
+  if (!folder_.empty()) write_number(folder_ / "signal", signal);
+}
+
+FirstRank FirstRankFolder::look() const {
+  std::error_code ignored;
+  if (folder_.empty()) return {};
+  return {fs::exists(folder_ / "begun", ignored), number_in(folder_ / "exit")};
+}
+
+void report_as_first_rank() {
+  static fs::path folder;  // for the handler
+  if (!folder.empty() || folder_told().empty()) return;
+  folder = folder_told();
+  write_number(folder / "begun", getpid());
+  // Not atexit: only this one, of the GNU library, is given the exit code, whoever decides on it.
+  on_exit(
+      [](int code, void*) {
+        if (number_in(folder / "begun") == getpid()) write_number(folder / "exit", code);
+      },
+      nullptr);
+}
+
+int signal_told() { return folder_told().empty() ? 0 : number_in(folder_told() / "signal").value_or(0); }
+
+int verdict(int status, const FirstRank& first, int asked) {
+  if (first.exit.value_or(0) != 0) return *first.exit;
+  const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+  // Whoever ends the world with this code has said why.
+  if (code == int(Exit::lost_rank)) return code;
+  // A launcher's code may also be the signal that ended a rank, so it is not taken for ours where the first rank was
+  // going to say its own and did not.
+  if (is_ours(code) && (first.exit || !first.begun)) return code;
+  if (asked > 0 && !first.begun) throw LostRank("run", "ended by a signal before the ranks had begun");
+  if (asked > 1) throw LostRank("run", "ended at once by a second signal; there is no result");
+  throw LostRank("run", fmt::format("a rank was lost: {}{}", said_of(status),
+                                    first.exit ? "" : ", and the first rank without a word"),
+                 "killed from outside, or for memory (the kernel's log tells), or it crashed");
+}
+
+}  // namespace dlnb

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+// What the process that starts a launcher and the first rank tell each other past the launcher, in a folder of their
+// own: Hydra forgets how ranks ended once it has handed on a signal, and hands on another signal than it was asked to.
+#pragma once
+
+#include <filesystem>
+#include <optional>
+#include <string>
+#include <utility>
+
+namespace dlnb {
+
+/// What the first rank has said of itself.
+struct FirstRank {
+  bool begun = false;
+  std::optional<int> exit;  ///< its exit code; absent while it runs and where it was killed
+};
+
+/// The starting side; the folder is gone with it. Where none can be made, the first rank says nothing.
+class FirstRankFolder {
+ public:
+  FirstRankFolder();
+  ~FirstRankFolder();
+  FirstRankFolder(const FirstRankFolder&) = delete;
+  FirstRankFolder& operator=(const FirstRankFolder&) = delete;
+
+  /// Tells the ranks where the folder is.
+  std::pair<std::string, std::string> variable() const;
+  /// Tells which signal the ranks are going to be ended for.
+  void tell_signal(int signal) const;
+  FirstRank look() const;
+
+ private:
+  std::filesystem::path folder_;
+};
+
+/// The first rank's side: says now that it has begun and, when the process exits, with which code. Does nothing where
+/// no folder was named or it is on another host.
+void report_as_first_rank();
+/// The signal this run is being ended for as the starting process got it; 0 where it told none.
+int signal_told();
+
+/// Our exit code, from the launcher's status (as waitpid gives it) and what the first rank said. `asked` counts the
+/// signals to end. Throws LostRank where a rank ended without a word.
+int verdict(int status, const FirstRank& first, int asked);
+
+}  // namespace dlnb
