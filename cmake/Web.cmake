@@ -23,7 +23,6 @@ endif()
 
 set(web_source ${PROJECT_SOURCE_DIR}/web)
 set(web_build ${PROJECT_BINARY_DIR}/web)
-set(web_generated ${PROJECT_BINARY_DIR}/generated/web_page.cpp)
 set(web_packages ${web_source}/package.json ${web_source}/package-lock.json ${web_source}/.npmrc)
 set(web_settings ${web_source}/tsconfig.json ${web_source}/vite.config.ts ${web_source}/index.html)
 file(GLOB_RECURSE web_files CONFIGURE_DEPENDS ${web_source}/src/* ${web_source}/test/*)
@@ -50,11 +49,4 @@ add_custom_command(
   COMMENT "Building the report page"
   VERBATIM)
 
-add_custom_command(
-  OUTPUT ${web_generated}
-  COMMAND ${CMAKE_COMMAND} -DPAGE=${web_build}/dist/index.html -DOUTPUT=${web_generated}
-          -P ${PROJECT_SOURCE_DIR}/cmake/EmbedPage.cmake
-  DEPENDS ${web_build}/dist/index.html ${PROJECT_SOURCE_DIR}/cmake/EmbedPage.cmake
-  COMMENT "Embedding the report page"
-  VERBATIM)
-target_sources(dlnb_report PRIVATE ${web_generated})
+dlnb_embed(dlnb_report ${web_build}/dist/index.html web_page report/web_page.hpp)

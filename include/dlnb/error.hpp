@@ -18,6 +18,7 @@ enum class Exit : int {
 };
 
 /// An expected failure; `what()` is "where: problem" and the hint is printed on a line of its own.
+/// Whatever of the user's comes back in them is `printable` and not endless.
 class Error : public std::runtime_error {
  public:
   Error(Exit exit, std::string_view where, std::string_view problem, std::string_view hint);
@@ -60,6 +61,10 @@ class LostRank : public Error {
 
 /// "choose one of: a, b, c", led by "did you mean 'b'?" where one of `choices` is near `given`.
 std::string choose_one_of(std::string_view given, const std::vector<std::string>& choices);
+
+/// Text from outside, for a terminal: control characters made visible ("\x1b"), and cut with an ellipsis behind
+/// `longest` bytes, never inside a UTF-8 character.
+std::string printable(std::string_view text, std::size_t longest = std::string_view::npos);
 
 [[noreturn]] void broken_claim(const char* claim, std::string_view message, const char* file, int line);
 

@@ -7,6 +7,8 @@
 #include <spdlog/logger.h>
 #include <spdlog/sinks/stdout_color_sinks.h>
 
+#include <dlnb/error.hpp>
+
 namespace dlnb::log {
 namespace {
 
@@ -34,9 +36,11 @@ Talk& talk() {
   return talk;
 }
 
-// The text is data, never a format.
+// The text is data, never a format, and may name files that are called anything.
 void say(spdlog::level::level_enum level, std::string_view message) {
-  talk().logger.log(level, spdlog::string_view_t(message.data(), message.size()));
+  if (!talk().logger.should_log(level)) return;
+  const std::string text = printable(message);
+  talk().logger.log(level, spdlog::string_view_t(text));
 }
 
 }  // namespace

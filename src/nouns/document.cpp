@@ -6,12 +6,16 @@
 #include <cerrno>
 #include <cstring>
 #include <fstream>
+#include <unordered_map>
 
 #include <dlnb/error.hpp>
 #include <fmt/format.h>
 
 namespace dlnb {
 namespace {
+
+constexpr std::size_t longest_quotation = 60;
+constexpr std::size_t longest_key = 120;
 
 // "message_scale" and "--message-scale" name the same thing.
 bool ends_with_key(std::string_view option, std::string_view key) {
@@ -101,30 +105,23 @@ void Value::merge(const Value& other) {
     if (!other.empty()) *this = other;
     return;
   }
+  std::unordered_map<std::string, std::size_t> places;
+  for (std::size_t i = 0; i < mine->size(); ++i) places.emplace((*mine)[i].first, i);
   for (const auto& [key, value] : *theirs) {
-    const auto member =
-        std::find_if(mine->begin(), mine->end(), [&](const auto& m) { return m.first == key; });
-    if (member == mine->end()) mine->emplace_back(key, value);
-    else member->second.merge(value);
+    const auto [place, is_new] = places.emplace(key, mine->size());
+    if (is_new) mine->emplace_back(key, value);
+    else (*mine)[place->second].second.merge(value);
   }
 }
 
 std::string where_of(const Value& value, std::string_view key) {
   const std::string& where = value.where();
-  if (where.empty()) return std::string(key);
+  if (where.empty()) return printable(key, longest_key);
   if (where.starts_with("--") && ends_with_key(where, key)) return where;
-  return key.empty() ? where : where + " " + std::string(key);
+  return key.empty() ? where : where + " " + printable(key, longest_key);
 }
 
-std::string in_quotes(std::string_view text) {
-  constexpr std::size_t longest = 60;
-  std::string out = "'";
-  for (const char c : text.substr(0, longest)) {
-    if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) out += fmt::format("\\x{:02x}", int(c));
-    else out += c;
-  }
-  return out + (text.size() > longest ? "…'" : "'");
-}
+std::string in_quotes(std::string_view text) { return "'" + printable(text, longest_quotation) + "'"; }
 
 std::string describe(const Value& value) {
   struct Words {

@@ -9,8 +9,12 @@
 namespace dlnb {
 namespace {
 
+// A place is a path and a key at worst, a problem one sentence, a hint may list what there is to choose from.
+constexpr std::size_t longest_where = 400, longest_problem = 800, longest_hint = 8000;
+
 std::string sentence(std::string_view where, std::string_view problem) {
-  return where.empty() ? std::string(problem) : std::string(where) + ": " + std::string(problem);
+  const std::string what = printable(problem, longest_problem);
+  return where.empty() ? what : printable(where, longest_where) + ": " + what;
 }
 
 // Edits (insert, delete, replace, swap of neighbours) between two words; restricted Damerau–Levenshtein
@@ -37,7 +41,31 @@ constexpr std::size_t longest_name = 64;  // longer input is no misspelling of a
 }  // namespace
 
 Error::Error(Exit exit, std::string_view where, std::string_view problem, std::string_view hint)
-    : std::runtime_error(sentence(where, problem)), exit_(exit), hint_(hint) {}
+    : std::runtime_error(sentence(where, problem)), exit_(exit), hint_(printable(hint, longest_hint)) {}
+
+std::string printable(std::string_view text, std::size_t longest) {
+  const auto byte = [&](std::size_t i) { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0u; };
+  const bool cut = text.size() > longest;
+  if (cut) {
+    while (longest > 0 && (byte(longest) & 0xC0u) == 0x80u) --longest;
+    text = text.substr(0, longest);
+  }
+  std::string out;
+  const auto show = [&](unsigned code) {
+    constexpr std::string_view digits = "0123456789abcdef";
+    out += {'\\', 'x', digits[code >> 4], digits[code & 15]};
+  };
+  for (std::size_t i = 0; i < text.size(); ++i) {
+    if (byte(i) < 0x20 || byte(i) == 0x7F) {
+      show(byte(i));
+    } else if (byte(i) == 0xC2 && byte(i + 1) >= 0x80 && byte(i + 1) < 0xA0) {
+      show(byte(++i));  // U+0080 to U+009F: terminals take them for escape sequences as well
+    } else {
+      out += text[i];
+    }
+  }
+  return cut ? out + "…" : out;
+}
 
 std::string choose_one_of(std::string_view given, const std::vector<std::string>& choices) {
   if (choices.empty()) return "there is nothing to choose from";

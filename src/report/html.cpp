@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
-#include <array>
 #include <cstdint>
 #include <fstream>
 
@@ -8,6 +7,7 @@
 #include <nlohmann/json.hpp>
 
 #include "report/report.hpp"
+#include "report/schema.hpp"
 #include "report/web_page.hpp"
 
 namespace dlnb {
@@ -19,21 +19,11 @@ namespace fs = std::filesystem;
 // A browser keeps a page of this size; beyond it a string of the page no longer fits in some.
 constexpr std::uintmax_t most_bytes = 256u << 20;
 
-constexpr std::string_view schema = "dlnetbench.result/1";
 constexpr std::string_view how_to_write_one = "write one with `dlnetbench run … -o result.json` or `simulate`";
 
-struct Member {
-  const char* name;
-  Json::value_t type;
-};
-constexpr std::array members = {
-    Member{"kind", Json::value_t::string},      Member{"label", Json::value_t::string},
-    Member{"valid", Json::value_t::boolean},    Member{"executor", Json::value_t::string},
-    Member{"spec", Json::value_t::object},      Member{"machine", Json::value_t::object},
-    Member{"metrics", Json::value_t::object},   Member{"operations", Json::value_t::array},
-    Member{"iterations", Json::value_t::array}, Member{"ledger", Json::value_t::array},
-    Member{"timeline", Json::value_t::object},  Member{"notes", Json::value_t::array},
-    Member{"provenance", Json::value_t::object}};
+std::string where(const fs::path& file, const std::string& member) {
+  return member.empty() ? file.string() : file.string() + ": " + member;
+}
 
 std::string read(const fs::path& file, std::uintmax_t room) {
   std::error_code failure;
@@ -57,11 +47,48 @@ std::string read(const fs::path& file, std::uintmax_t room) {
   return text;
 }
 
+// Where the parser is, and how many members the open objects were given: an object that ends with fewer has one
+// twice, and JSON says nothing about which of the two counts.
+class Members {
+ public:
+  explicit Members(const fs::path& file) : file_(file) {}
+
+  bool operator()(int, Json::parse_event_t event, Json& value) {
+    using Event = Json::parse_event_t;
+    if (event == Event::object_start) {
+      open_.push_back({});
+    } else if (event == Event::key) {
+      ++open_.back().count;
+      open_.back().last = value.get_ref<const std::string&>();
+    } else if (event == Event::object_end) {
+      const std::size_t count = open_.back().count;
+      open_.pop_back();
+      if (value.size() != count) fail();
+    }
+    return true;
+  }
+
+ private:
+  struct Object {
+    std::size_t count = 0;
+    std::string last;
+  };
+
+  [[noreturn]] void fail() const {
+    std::string place;
+    for (const Object& object : open_) place += (place.empty() ? "" : ".") + object.last;
+    throw UserError(where(file_, place), "a member is there twice", how_to_write_one);
+  }
+
+  const fs::path& file_;
+  std::vector<Object> open_;
+};
+
 Json parse(const fs::path& file, const std::string& text) {
   if (text.find_first_not_of(" \t\r\n") == std::string::npos)
     throw UserError(file.string(), "empty", how_to_write_one);
   try {
-    return Json::parse(text);
+    return Json::parse(text, Members(file));
   } catch (const Json::parse_error& error) {
     const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(
                                                                       error.byte, text.size())), '\n');
@@ -75,21 +102,22 @@ Json parse(const fs::path& file, const std::string& text) {
   }
 }
 
+std::string brief(const Json& value) {
+  return value.is_structured() ? value.type_name() : printable(value.dump(), 60);
+}
+
 void check(const fs::path& file, const Json& result) {
-  const auto fail = [&](const std::string& member, const std::string& problem) {
-    throw UserError(file.string() + (member.empty() ? "" : " " + member), problem, how_to_write_one);
-  };
-  if (!result.is_object()) fail("", fmt::format("is JSON, but {} and not a result", result.type_name()));
-  const auto found = result.find("schema");
-  if (found == result.end()) fail("schema", "missing: not a result of dlnetbench");
-  if (*found != schema)
-    fail("schema", fmt::format("is {}; this version reads \"{}\"", found->dump(-1, ' ', true), schema));
-  for (const Member& member : members) {
-    const auto value = result.find(member.name);
-    if (value == result.end()) fail(member.name, "missing");
-    if (value->type() != member.type)
-      fail(member.name, fmt::format("is {}, not {}", value->type_name(), Json(member.type).type_name()));
-  }
+  static const Json schema = Json::parse(result_schema());
+  // Which file this is comes first: another program's has nothing in common with the schema.
+  const Json& version = schema.at("properties").at("schema").at("const");
+  if (result.is_object() && !result.contains("schema"))
+    throw UserError(where(file, "schema"), "missing: not a result of dlnetbench", how_to_write_one);
+  if (result.is_object() && result.at("schema") != version)
+    throw UserError(where(file, "schema"),
+                    fmt::format("is {}; this version reads {}", brief(result.at("schema")), version.dump()),
+                    how_to_write_one);
+  for (const Violation& violation : violations(schema, result, 1))
+    throw UserError(where(file, violation.where), violation.problem, how_to_write_one);
 }
 
 // In JSON a less-than sign stands only inside strings, where its escape means the same: nothing in a result can
@@ -107,27 +135,26 @@ void append_escaped(std::string& page, std::string_view json) {
 
 std::string html_report(const std::vector<fs::path>& results) {
   if (results.empty()) throw UserError("report", "no result given", how_to_write_one);
+  std::string content;
+  std::uintmax_t room = most_bytes;
+  for (const fs::path& file : results) {
+    const std::string text = read(file, room);
+    check(file, parse(file, text));
+    room -= text.size();
+    content += content.empty() ? '[' : ',';
+    append_escaped(content, text);
+  }
+  content += ']';
+
   const std::string_view page = web_page();
   const std::size_t tag = page.find(results_tag);
   DLNB_REQUIRE(tag != page.npos, "the page has a place for results");
   const std::size_t begin = tag + results_tag.size();
   const std::size_t end = page.find("</script>", begin);
   DLNB_REQUIRE(end != page.npos && page.find(results_tag, begin) == page.npos, "the page has one place for results");
-
-  std::string report(page.substr(0, begin));
-  std::uintmax_t room = most_bytes;
-  const char* separator = "[";
-  for (const fs::path& file : results) {
-    const std::string text = read(file, room);
-    check(file, parse(file, text));
-    room -= text.size();
-    report += separator;
-    append_escaped(report, text);
-    separator = ",";
-  }
-  report += "]";
-  report += page.substr(end);
-  return report;
+  content.insert(0, page.substr(0, begin));
+  content += page.substr(end);
+  return content;
 }
 
 }  // namespace dlnb

@@ -24,7 +24,8 @@ Registry<Format> all();
 void write_file(const std::filesystem::path& file, const std::string& text);
 
 /// The self-contained page over one or more result files (the documented JSON, as written by `formats`).
-/// Throws UserError naming file and member where one is not a `dlnetbench.result/1`.
+/// Throws UserError naming file and member where one is not a `dlnetbench.result/1` by its schema, and then
+/// Unavailable in a build without the page.
 std::string html_report(const std::vector<std::filesystem::path>& results);
 
 }  // namespace dlnb

@@ -18,6 +18,28 @@ TEST(Error, SaysWhereAndWhat) {
 
 TEST(Error, NeedsNoPlace) { EXPECT_STREQ(UserError("", "nobody knows").what(), "nobody knows"); }
 
+TEST(Error, ShowsControlCharactersInsteadOfObeyingThem) {
+  const UserError error("a\x1b[31m\n.toml:1", "found 'é\x7f'", "no\tway");
+
+  EXPECT_STREQ(error.what(), "a\\x1b[31m\\x0a.toml:1: found 'é\\x7f'");
+  EXPECT_EQ(error.hint(), "no\\x09way");
+}
+
+TEST(Error, IsNotEndless) {
+  const std::string endless(200'000, 'x');
+
+  EXPECT_LT(std::string(UserError(endless, endless).what()).size(), 2000u);
+}
+
+TEST(Printable, CutsBetweenCharacters) {
+  EXPECT_EQ(printable("aéb", 1), "a…");
+  EXPECT_EQ(printable("aéb", 2), "a…");
+  EXPECT_EQ(printable("aéb", 3), "aé…");
+  EXPECT_EQ(printable("aéb", 4), "aéb");
+}
+
+TEST(Printable, ShowsWhatTerminalsTakeForAnEscape) { EXPECT_EQ(printable("\xC2\x9B" "2J"), "\\x9b2J"); }
+
 TEST(Error, KindsHaveTheirExitCodes) {
   EXPECT_EQ(int(UserError("", "").exit()), 2);
   EXPECT_EQ(int(Unavailable("", "").exit()), 3);
