@@ -35,7 +35,7 @@ Result describe(std::string kind, const RunSpec& spec, const Schedule& schedule,
   result.machine.ranks = schedule.grid.ranks();
   result.machine.device = schedule.device;
   result.label = schedule.plan + " · " + schedule.model + " · " + result.machine.name + " · " +
-                 std::to_string(schedule.grid.ranks()) + " ranks";
+                 counted(schedule.grid.ranks(), "rank");
   result.grid = schedule.grid;
   result.global_batch = schedule.global_batch;
   result.sequence = schedule.sequence;

@@ -61,6 +61,9 @@ constexpr std::int64_t size_of(DataType type) {
 /// "float32", "float16", "bfloat16", "float8"
 const char* name_of(DataType type);
 
+/// "1 rank", "8 ranks".
+std::string counted(std::int64_t count, const char* what);
+
 /// For people: "25.3 MB", "1.5 us", "200 Gbit/s", "312 TFLOP/s"; decimal units, three significant digits.
 std::string to_text(Seconds time);
 std::string to_text(Bytes size);

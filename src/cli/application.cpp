@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <CLI/CLI.hpp>
 
+#include <dlnb/document.hpp>
 #include <dlnb/error.hpp>
 
 #include "cli/output.hpp"
@@ -22,6 +23,7 @@ namespace {
 
 constexpr std::size_t help_column = 34;
 constexpr std::size_t help_width = 110;
+constexpr std::size_t longest_option = 80;
 
 std::string description(const Argument& argument) {
   std::string text = argument.help;
@@ -44,9 +46,9 @@ std::string examples(const Command& command) {
 
 void refuse(const std::string& where, const Argument& argument, const std::string& value) {
   if (value.empty()) throw UserError(where, "the value is empty", "expected " + argument.value);
-  if (value.starts_with("--")) throw UserError(where, "a value is missing before '" + value + "'");
+  if (value.starts_with("--")) throw UserError(where, "a value is missing before " + in_quotes(value));
   if (!argument.choices.empty() && std::ranges::find(argument.choices, value) == argument.choices.end())
-    throw UserError(where, "nothing is called '" + value + "'", choose_one_of(value, argument.choices));
+    throw UserError(where, "nothing is called " + in_quotes(value), choose_one_of(value, argument.choices));
 }
 
 void add(CLI::App& app, const Argument& argument, Arguments& into) {
@@ -65,7 +67,8 @@ void add(CLI::App& app, const Argument& argument, Arguments& into) {
       if (values.size() > 1 && !argument.repeatable)
         throw UserError(
             argument.name,
-            fmt::format("given {} times, with '{}' and '{}'", values.size(), values[0], values[1]),
+            fmt::format("given {} times, with {} and {}", values.size(), in_quotes(values[0]),
+                        in_quotes(values[1])),
             "give it once");
       for (const std::string& value : values) {
         refuse(argument.name, argument, value);
@@ -149,12 +152,12 @@ std::string nearest_or_help(const std::string& word, const std::vector<std::stri
                               const std::string& word) {
   if (!word.starts_with('-')) {
     if (command)
-      throw UserError("command line", fmt::format("'{}' is one word too many", word),
+      throw UserError("command line", in_quotes(word) + " is one word too many",
                       fmt::format("see `dlnetbench {} --help`", command->name));
     for (const CLI::App* group : application.app.get_subcommands())
-      throw UserError(group->get_name(), fmt::format("nothing is called '{}'", word),
+      throw UserError(group->get_name(), "nothing is called " + in_quotes(word),
                       choose_one_of(word, application.command_names(group->get_name())));
-    throw UserError("command line", fmt::format("nothing is called '{}'", word),
+    throw UserError("command line", "nothing is called " + in_quotes(word),
                     choose_one_of(word, application.command_names()));
   }
   std::vector<std::string> known{"--help"};
@@ -164,7 +167,10 @@ std::string nearest_or_help(const std::string& word, const std::vector<std::stri
     if (argument.is_option()) known.push_back(argument.name);
   const std::string option = word.substr(0, word.find('='));
   const std::string_view name = command ? command->name : std::string_view{};
-  throw UserError(option, fmt::format("dlnetbench{}{} has no such option", name.empty() ? "" : " ", name),
+  if (std::ranges::find(known, option) != known.end())
+    throw UserError(option, "no option is read behind '--'", "leave out the '--'");
+  throw UserError(printable(option, longest_option),
+                  fmt::format("dlnetbench{}{} has no such option", name.empty() ? "" : " ", name),
                   nearest_or_help(option, known, name));
 }
 

@@ -44,7 +44,7 @@ int main(int argc, char** argv) {
         "fewer ranks, fewer iterations or a smaller --message-scale need less");
     return int(dlnb::Exit::unavailable);
   } catch (const std::exception& error) {
-    say(colour(argc, argv), std::string("this is a mistake in dlnetbench: ") + error.what(),
+    say(colour(argc, argv), std::string("this is a mistake in dlnetbench: ") + dlnb::printable(error.what()),
         "please report it with the command line that led here");
     std::abort();
   }

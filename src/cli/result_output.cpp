@@ -15,6 +15,7 @@
 #include "cli/output.hpp"
 #include "core/log.hpp"
 #include "report/report.hpp"
+#include "report/web_page.hpp"
 
 namespace dlnb {
 namespace {
@@ -97,7 +98,9 @@ std::vector<Argument> result_arguments() {
 
 void check_result_output(const Arguments& given) {
   const std::string output = given.text("--output", "-");
-  if (output != "-") check_writable(output, extensions());
+  if (output == "-") return;
+  check_writable(output, extensions());
+  if (fs::path(output).extension() == ".html") web_page();  // a build without it says so now
 }
 
 void write_result(const Arguments& given, const Result& result) {
@@ -106,7 +109,10 @@ void write_result(const Arguments& given, const Result& result) {
     write_file(output, text_for(result, output));
     log::info(fmt::format("wrote {}", output));
   }
-  print(written(result, given.has("--json") || output == "-" ? "json" : "text"));
+  const bool as_json = given.has("--json") || output == "-";
+  print(written(result, as_json ? "json" : "text"));
+  if (!as_json && output.empty() && !given.has("--quiet"))
+    print("\nnext: write it with -o result.json, then look at it with `dlnetbench report result.json`\n");
   if (!result.valid) throw WrongResult(result.kind, "the result is INVALID", "its notes say why");
 }
 

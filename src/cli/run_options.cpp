@@ -25,6 +25,7 @@ namespace {
 // A simulated step is the same every time: a second one shows that, and a first one fills pipelines and
 // caches.
 constexpr int simulated_iterations = 2;
+constexpr std::size_t longest_key = 120;  // in a message
 
 struct Names {
   std::string_view key;
@@ -95,7 +96,7 @@ void add_sets(const Arguments& given, std::vector<Assignment>& assignments) {
       throw UserError("--set", fmt::format("expected key=value, found {}", in_quotes(set)),
                       "for example --set plan.data.buckets=10");
     const std::string key = set.substr(0, equals);
-    assignments.push_back({key, set.substr(equals + 1), "--set " + key});
+    assignments.push_back({key, set.substr(equals + 1), "--set " + printable(key, longest_key)});
   }
 }
 

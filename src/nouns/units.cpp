@@ -49,6 +49,10 @@ const char* name_of(DataType type) {
   return "?";
 }
 
+std::string counted(std::int64_t count, const char* what) {
+  return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+}
+
 std::string to_text(Seconds time) { return with_prefix(time.value, of_seconds, "s"); }
 std::string to_text(Bytes size) { return with_prefix(double(size.value), decimal, "B"); }
 std::string to_text(Flops work) { return with_prefix(work.value, decimal, "FLOP"); }

@@ -186,7 +186,7 @@ class Simulate(InFolder):
         json.loads((self.folder / "out.json").read_text())
         rows = list(csv.reader(io.StringIO((self.folder / "out.csv").read_text())))
         self.assertEqual(len({len(row) for row in rows}), 1)
-        self.assertEqual((self.folder / "out.txt").read_text(), self.succeed(*SMALL).stdout)
+        self.assertEqual((self.folder / "out.txt").read_text(), self.succeed(*SMALL, "--quiet").stdout)
 
     def test_dash_is_json_on_stdout(self):
         self.assertEqual(self.succeed(*SMALL, "-o", "-").stdout, self.succeed(*SMALL, "--json").stdout)

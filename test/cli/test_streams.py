@@ -48,6 +48,24 @@ class Streams(ProgramTest):
             self.assertIn("out.csv", done.stderr)
             self.assertEqual(run(*SMALL, "--quiet", "-o", "out.csv", cwd=folder).stderr, "")
 
+    def test_the_next_step_is_named_where_it_was_not_taken(self):
+        with tempfile.TemporaryDirectory() as folder:
+            self.assertIn("next: write it with -o", self.succeed(*SMALL).stdout)
+            for more in (["-o", "out.json"], ["--json"], ["-o", "-"], ["--quiet"]):
+                self.assertNotIn("next:", self.succeed(*SMALL, *more, cwd=folder).stdout, more)
+
+    def test_names_of_files_do_not_reach_the_terminal_raw(self):
+        with tempfile.TemporaryDirectory() as folder:
+            done = self.succeed(*SMALL, "-o", "\x1b[31m.json", cwd=folder)
+            self.assertIn("\\x1b[31m.json", done.stderr)
+            self.assertNotIn("\x1b", done.stderr)
+
+    def test_one_rank_is_one_rank(self):
+        for words in (["schedule", "check"], ["schedule", "print"], ["schedule", "ledger"]):
+            done = self.succeed(*words, "--plan", "dp", "--model", "vit-h", "--ranks", "1")
+            self.assertNotIn("1 ranks", done.stdout)
+            self.assertIn("1 rank", done.stdout)
+
     def test_global_options_stand_anywhere(self):
         for line in (["--quiet", "list", "plans"], ["list", "--quiet", "plans"], ["list", "plans", "--quiet"]):
             self.assertEqual(self.succeed(*line).stdout, self.succeed("list", "plans").stdout)

@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include <dlnb/error.hpp>
+#include <dlnb/units.hpp>
 
 #include "cli/output.hpp"
 #include "cli/run_options.hpp"
@@ -34,9 +35,9 @@ int run(const Arguments& given) {
   } else if (problems.empty()) {
     std::size_t operations = 0;
     for (const Program& program : schedule.programs) operations += program.operations.size();
-    print(fmt::format("sound: {} on {} ranks; {} role{}, {} operations\n", schedule.plan,
-                      schedule.grid.ranks(), schedule.programs.size(),
-                      schedule.programs.size() == 1 ? "" : "s", operations));
+    print(fmt::format("sound: {} on {}; {}, {}\n", schedule.plan, counted(schedule.grid.ranks(), "rank"),
+                      counted(std::int64_t(schedule.programs.size()), "role"),
+                      counted(std::int64_t(operations), "operation")));
   } else {
     for (const std::string& problem : problems) print(problem + "\n");
   }

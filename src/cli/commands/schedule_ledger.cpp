@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include <dlnb/error.hpp>
+#include <dlnb/units.hpp>
 
 #include "cli/output.hpp"
 #include "cli/schedule_options.hpp"
@@ -49,8 +50,8 @@ int run(const Arguments& given) {
   const bool for_people = format == "text";
   const Table table = table_of(ledger_of(schedule), chosen_roles(given, schedule), for_people);
   if (for_people)
-    print(fmt::format("{} · {} · {} ranks, what one rank of a role moves in one step\n\n", schedule.plan,
-                      schedule.model, schedule.grid.ranks()));
+    print(fmt::format("{} · {} · {}, what one rank of a role moves in one step\n\n", schedule.plan,
+                      schedule.model, counted(schedule.grid.ranks(), "rank")));
   if (format == "json")
     print(R"({"schema": "dlnetbench.ledger/1", "rows": )" + to_json(table) + "}\n");
   else

@@ -74,7 +74,7 @@ const Metric* find(const Result& result, std::string_view name) {
 }
 
 std::string heading(const Result& result) {
-  std::string text = result.label + "\n";
+  std::string text = printable(result.label) + "\n";
   const std::string by = result.library.empty() || result.library == result.executor
                              ? result.executor
                              : result.executor + " (" + result.library + ")";
@@ -182,13 +182,12 @@ std::string operations(const Result& result) {
 std::string notes(const Result& result) {
   if (result.notes.empty()) return {};
   std::string text = "\nnotes\n";
-  for (const std::string& note : result.notes) text += wrapped("  - ", note, 4);
+  for (const std::string& note : result.notes) text += wrapped("  - ", printable(note), 4);
   return text;
 }
 
 std::string write(const Result& result) {
-  return heading(result) + "\n" + named_metrics(result) + parts(result) + operations(result) + notes(result) +
-         "\nnext: write it with -o result.json, then look at it with `dlnetbench report result.json`\n";
+  return heading(result) + "\n" + named_metrics(result) + parts(result) + operations(result) + notes(result);
 }
 
 }  // namespace
