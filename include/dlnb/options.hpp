@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <type_traits>
 #include <vector>
 
 #include <dlnb/document.hpp>
@@ -76,6 +77,8 @@ inline constexpr Range not_negative{0, 1e300};
 inline constexpr Range above_zero{1e-300, 1e300};
 
 void check_range(const Value& value, std::string_view key, double number, Range range);
+/// The same for what is written where an integer belongs, also beyond 64 bits; other texts are left alone.
+void check_integer(const Value& value, std::string_view key, Range range);
 [[noreturn]] void unknown_word(const Value& value, std::string_view key, const std::vector<std::string>& words);
 
 template <class Owner, class T>
@@ -86,6 +89,8 @@ struct Option {
   Range range;
 
   void read(const Value& value, std::string_view key, Owner& owner) const {
+    // Before the type: of 1e15 iterations the range is what is wrong.
+    if constexpr (std::is_integral_v<T> && !std::is_same_v<T, bool>) check_integer(value, key, range);
     read_value(value, key, owner.*member);
     if constexpr (requires(const T& v) { double(v); }) check_range(value, key, double(owner.*member), range);
     else if constexpr (requires(const T& v) { double(v.value); })

@@ -32,7 +32,9 @@ struct Passes {
   Value PlanFile::*member;
 
   void read(const Value& value, std::string_view key, PlanFile& file) const {
-    value.table(key);
+    if (value.table(key).size() > most_passes)
+      throw UserError(where_of(value, key),
+                      fmt::format("has {} passes; at most {}", value.table().size(), most_passes));
     file.*member = value;
   }
 };
@@ -117,6 +119,14 @@ std::string text_of(const std::vector<PassSpec>& passes) {
   return text;
 }
 
+[[noreturn]] void names_no_pass(const Value& plan) {
+  throw UserError(where_of(plan, "plan"), "names no pass", "for example: data = \"rest\"");
+}
+
+[[noreturn]] void too_many_passes(const Value& plan, std::size_t count) {
+  throw UserError(where_of(plan, "plan"), fmt::format("has {} passes; at most {}", count, most_passes));
+}
+
 Flavour flavour_of(AskedFlavour asked) {
   return asked == AskedFlavour::paper ? Flavour::paper : Flavour::pytorch;
 }
@@ -131,6 +141,9 @@ Value plan_table(const Value& plan) {
     if (!plan.is_table())
       throw UserError(where_of(plan, "plan"),
                       "expected a name or a table of passes, found " + describe(plan));
+    if (plan.table().empty()) names_no_pass(plan);
+    // Beside the name; asked before tables of that size are laid over each other.
+    if (plan.table().size() > most_passes + 1) too_many_passes(plan, plan.table().size());
     return plan;
   }
   if (text->find_first_not_of(" \t") == std::string::npos)
@@ -141,6 +154,8 @@ Value plan_table(const Value& plan) {
   if (passes.find("name"))
     throw UserError(where_of(plan, "plan"), "a composition has passes only, not a name",
                     "for a named plan: plan = \"dp\"");
+  if (passes.table().empty()) names_no_pass(plan);
+  if (passes.table().size() > most_passes) too_many_passes(plan, passes.table().size());
   Value::Table composition{{"name", Value(Value::Data{}, plan.where())}};
   composition.insert(composition.end(), passes.table().begin(), passes.table().end());
   return Value(std::move(composition), plan.where());
@@ -185,10 +200,8 @@ PlanSpec make_plan(const Value& table, AskedFlavour asked) {
   }
 
   const Value::Table& all = passes.table("plan");
-  if (all.empty()) throw UserError(where_of(table, "plan"), "names no pass", "for example: data = \"rest\"");
-  if (all.size() > most_passes)
-    throw UserError(where_of(table, "plan"),
-                    fmt::format("has {} passes; at most {}", all.size(), most_passes));
+  if (all.empty()) names_no_pass(table);
+  if (all.size() > most_passes) too_many_passes(table, all.size());
   for (const auto& [pass, options] : all) {
     check_pass(pass, options);
     plan.passes.push_back({pass, options});

@@ -25,6 +25,17 @@ bool looks_like_a_path(const std::string& text) {
   return text.find('/') != std::string::npos || text.ends_with(".toml") || text.ends_with(".json");
 }
 
+/// The user's own file, which the option is blamed for where it cannot be one of ours.
+const std::string& checked(const std::string& kind, const std::string& file, const std::string& where) {
+  std::error_code error;
+  if (fs::is_directory(file, error)) throw UserError(where, in_quotes(file) + " is a folder, not a file");
+  const fs::path extension = fs::path(file).extension();
+  if (extension != ".toml" && extension != ".json")
+    throw UserError(where, in_quotes(file) + " is neither a .toml nor a .json file",
+                    kind == "models" ? "a model is a TOML file or a HuggingFace config.json" : "");
+  return file;
+}
+
 }  // namespace
 
 fs::path data_folder() {
@@ -56,13 +67,14 @@ fs::path find_data(const std::string& kind, const std::string& name_or_file, con
   if (looks_like_a_path(name_or_file)) {
     if (!fs::exists(name_or_file, error))
       throw UserError(where, "there is no file " + in_quotes(name_or_file));
-    return name_or_file;
+    return checked(kind, name_or_file, where);
   }
   // What is shipped comes first: a stray file in the working folder must not change what a name means.
   const std::vector<std::string> names = data_names(kind);
   if (std::find(names.begin(), names.end(), name_or_file) != names.end())
     return data_folder() / kind / (name_or_file + ".toml");
-  if (!name_or_file.empty() && fs::is_regular_file(name_or_file, error)) return name_or_file;
+  if (!name_or_file.empty() && fs::is_regular_file(name_or_file, error))
+    return checked(kind, name_or_file, where);
   throw UserError(where, "nothing is called " + in_quotes(name_or_file), choose_one_of(name_or_file, names));
 }
 

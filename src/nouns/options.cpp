@@ -115,6 +115,8 @@ std::string write_scaled(double value, std::span<const Unit> units) {
 
 constexpr std::string_view a_size = "a size such as '25 MiB'";
 constexpr double past_int64 = 0x1p63;
+constexpr std::int64_t least_integer = std::numeric_limits<std::int64_t>::min();
+constexpr std::int64_t most_integer = std::numeric_limits<std::int64_t>::max();
 
 }  // namespace
 
@@ -277,6 +279,30 @@ void check_range(const Value& value, std::string_view key, double number, Range 
   else if (range.low == above_zero.low) limit = "above zero";
   else limit = fmt::format("at least {}", range.low);
   throw UserError(where_of(value, key), fmt::format("must be {}, found {}", limit, describe(value)));
+}
+
+void check_integer(const Value& value, std::string_view key, Range range) {
+  double number = 0;
+  if (const auto* integer = std::get_if<std::int64_t>(&value.data()))
+    return check_range(value, key, double(*integer), range);
+  if (const auto* real = std::get_if<double>(&value.data())) number = *real;
+  else if (const auto* text = std::get_if<std::string>(&value.data())) {
+    // What does not fit 64 bits came through as text.
+    std::string_view digits = trimmed(*text);
+    const std::optional<double> read = take_number(digits);
+    if (!read || !digits.empty() || text->find_first_of(".eE") != std::string::npos) return;
+    number = *read;
+  } else {
+    return;
+  }
+  if (!std::isfinite(number)) return;
+  check_range(value, key, number, range);
+  if (number >= past_int64)
+    throw UserError(where_of(value, key),
+                    fmt::format("must be at most {}, found {}", most_integer, describe(value)));
+  if (number < -past_int64)
+    throw UserError(where_of(value, key),
+                    fmt::format("must be at least {}, found {}", least_integer, describe(value)));
 }
 
 void unknown_word(const Value& value, std::string_view key, const std::vector<std::string>& words) {

@@ -7,7 +7,7 @@ import resource
 import subprocess
 import tempfile
 
-from program import PROGRAM, ProgramTest, has_page
+from program import PROGRAM, ProgramTest
 
 DP = ["--plan", "dp", "--model", "vit-h"]
 SIMULATE = ["simulate", *DP, "--machine", "leonardo", "--ranks", "8"]
@@ -38,6 +38,9 @@ LINES = {
     "empty model": (["simulate", "--plan", "dp", "--model", "", "--machine", "leonardo", "--ranks", "8"],
                     ["--model", "empty"]),
     "empty plan": (["schedule", "print", "--plan=", "--model", "vit-h", "--ranks", "8"], ["--plan"]),
+    "plan without passes": (["schedule", "print", "--plan", "{}", "--model", "vit-h", "--ranks", "8"],
+                            ["--plan", "names no pass"]),
+    "options behind two dashes": (["run", "--", "--plan"], ["--plan", "leave out the '--'"]),
     "empty set": ([*SIMULATE, "--set", ""], ["--set"]),
     # names
     "unknown model": (["schedule", "print", "--plan", "dp", "--model", "vit-hh", "--ranks", "4"],
@@ -46,6 +49,10 @@ LINES = {
     "unknown device": ([*PRINT, "--device", "a1000"], ["--device", "a1000", "a100"]),
     "unknown machine": (["simulate", *DP, "--machine", "leonrado", "--ranks", "8"],
                         ["--machine", "leonrado", "leonardo"]),
+    "machine of another kind of file": (["simulate", *DP, "--machine", "./spec.yaml", "--ranks", "8"],
+                                        ["--machine", "spec.yaml", ".toml"]),
+    "machine is a folder": (["simulate", *DP, "--machine", "./folder.toml", "--ranks", "8"],
+                            ["--machine", "folder.toml"]),
     "unknown placement": ([*SIMULATE, "--placement", "randon"], ["randon", "random"]),
     "unknown network": ([*SIMULATE, "--network", "max_mim"], ["max_mim"]),
     "unknown backend": (["run", *DP, "--backend", "mpj", "--ranks", "2"], ["mpj", "mpi"]),
@@ -78,6 +85,9 @@ LINES = {
                                         ["--set iterations", "0"]),
     "set unclosed": ([*SIMULATE, "--set", "plan.data={ buckets = 3"], ["--set"]),
     # numbers
+    "more iterations than there can be": ([*SIMULATE, "--iterations", "1e15"], ["--iterations", "at most 1000000,"]),
+    "more iterations than 31 bits": ([*SIMULATE, "--iterations", "3000000000"], ["--iterations", "at most 1000000,"]),
+    "seed beyond 63 bits": ([*SIMULATE, "--seed", "9223372036854775808"], ["--seed", "at most 9223372036854775807"]),
     "ranks zero": (["schedule", "print", *DP, "--ranks", "0"], ["--ranks", "0"]),
     "ranks negative": (["schedule", "print", *DP, "--ranks", "-4"], ["--ranks", "-4"]),
     "ranks no number": (["schedule", "print", *DP, "--ranks", "four"], ["--ranks", "four"]),
@@ -159,7 +169,7 @@ LINES = {
     "no result": (["report"], ["report", "result"]),
 }
 
-# the same for results, which only a build with the report page reads
+# the same for results
 RESULTS = {
     "result missing": (["report", "absent.json"], ["absent.json"]),
     "result is a folder": (["report", "folder.json"], ["folder.json"]),
@@ -219,12 +229,28 @@ class Refusals(ProgramTest):
                 self.assertEqual(done.stdout, "", name)
 
     def test_every_wrong_result_is_refused(self):
-        if not has_page():
-            self.skipTest("built without the report page")
         for name, (line, mentions) in RESULTS.items():
             with self.subTest(name):
                 self.fail_with(2, line, mentions, cwd=self.folder.name, timeout=30)
         self.assertFalse((pathlib.Path(self.folder.name) / "report.html").exists())
+
+    def test_control_characters_are_shown_and_not_obeyed(self):
+        name = "\x1b[31m\n.toml"
+        (pathlib.Path(self.folder.name) / name).write_text("ranks = 0\n", encoding="utf-8")
+        done = self.fail_with(2, ["simulate", "--spec", name], ["\\x1b[31m\\x0a.toml:1"], cwd=self.folder.name)
+        self.assertNotIn("\x1b", done.stderr)
+
+    def test_a_long_key_is_not_echoed_whole(self):
+        long = "x" * 200_000
+        (pathlib.Path(self.folder.name) / "long.toml").write_text(f"{long} = 1\n", encoding="utf-8")
+        done = self.fail_with(2, ["simulate", "--spec", "long.toml"], ["long.toml:1", "xxx…"], cwd=self.folder.name)
+        self.assertLess(len(done.stderr), 2000)
+
+    def test_a_hundred_thousand_passes_are_refused_at_once(self):
+        passes = "\n".join(f"p{i} = 1" for i in range(100_000))
+        (pathlib.Path(self.folder.name) / "many.toml").write_text(f"[plan]\n{passes}\n", encoding="utf-8")
+        self.fail_with(2, ["simulate", "--spec", "many.toml"], ["many.toml", "100000 passes", "at most 16"],
+                       cwd=self.folder.name, timeout=10)
 
     def test_an_unreadable_file_is_refused(self):
         file = pathlib.Path(self.folder.name) / "secret.toml"

@@ -60,7 +60,7 @@ INSTANTIATE_TEST_SUITE_P(
         file("sequence = 0\n", "FILE:1 sequence: must be at least 1, found the integer 0"),
         file("iterations = 0\n", "FILE:1 iterations: must be at least 1, found the integer 0"),
         file("iterations = 5000000000\n",
-             "FILE:1 iterations: must be between -2147483648 and 2147483647, found 5000000000"),
+             "FILE:1 iterations: must be at most 1000000, found the integer 5000000000"),
         file("warmup = -1\n", "FILE:1 warmup: must be at least 0, found the integer -1"),
         file("message_scale = -1\n", "FILE:1 message_scale: must be at least 0, found the integer -1"),
         file("message_scale = nan\n", "FILE:1 message_scale: must be a finite number, found the number nan"),
