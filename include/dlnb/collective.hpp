@@ -15,7 +15,7 @@ namespace dlnb {
 struct Member {
   int device = 0;  ///< on the machine
   int node = 0;
-  int nic = 0;     ///< of its node
+  int nic = 0;  ///< of its node
 };
 
 /// What one member sends to another during the whole collective; indices into the group.

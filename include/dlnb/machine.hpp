@@ -59,11 +59,11 @@ struct Machine {
   Device device;
   int nodes = 1;
   int devices_per_node = 1;
-  int nics_per_node = 0;                       ///< 0: one node only
-  std::shared_ptr<const Fabric> node_fabric;   ///< endpoints: the devices of one node (shared: immutable)
-  std::shared_ptr<const Fabric> network;       ///< endpoints: node · nics_per_node + nic; null for one node
+  int nics_per_node = 0;                      ///< 0: one node only
+  std::shared_ptr<const Fabric> node_fabric;  ///< endpoints: the devices of one node (shared: immutable)
+  std::shared_ptr<const Fabric> network;      ///< endpoints: node · nics_per_node + nic; null for one node
   Software software;
-  std::string topology;                        ///< "dragonfly_plus, 23 groups"
+  std::string topology;  ///< "dragonfly_plus, 23 groups"
 
   int devices() const { return nodes * devices_per_node; }
   int node_of(int which) const { return which / devices_per_node; }

@@ -45,12 +45,13 @@ struct OperationRow {
   Phase phase = Phase::forward;
   DataType dtype = DataType::bfloat16;
   std::int64_t group_size = 1;
-  std::int64_t count = 0;           ///< per rank and step
+  std::int64_t count = 0;  ///< per rank and step
   std::int64_t bytes_each = 0;
-  Spread time;                      ///< first arrival of a rank to its data's completion
-  double exposed = 0;               ///< mean seconds per rank and step in which compute stood still for it
-  double algorithm_bandwidth = 0;   ///< bytes/s, nccl-tests' definition, at the median time after the last arrival
-  double bus_bandwidth = 0;         ///< bytes/s
+  Spread time;         ///< first arrival of a rank to its data's completion
+  double exposed = 0;  ///< mean seconds per rank and step in which compute stood still for it
+  double algorithm_bandwidth =
+      0;                     ///< bytes/s, nccl-tests' definition, at the median time after the last arrival
+  double bus_bandwidth = 0;  ///< bytes/s
 };
 
 /// One measured iteration; breakdown of the slowest rank.

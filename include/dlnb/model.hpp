@@ -38,7 +38,7 @@ const char* name_of(PartKind kind);
 /// The norm in front of attention or mlp belongs to that part and is registered first in it.
 struct Part {
   PartKind kind = PartKind::mlp;
-  int layer = -1;              ///< 0-based; -1 outside the layers
+  int layer = -1;               ///< 0-based; -1 outside the layers
   std::vector<Tensor> tensors;  ///< in registration order; empty where the part has none (tied head)
   // Explicit layer lists (CNN) state these per sample; transformers leave them 0 and follow from Architecture.
   double forward_flops = 0;
@@ -57,10 +57,10 @@ struct Architecture {
   std::int64_t head_size = 0;
   std::int64_t feed_forward = 0;
   std::int64_t vocabulary = 0;
-  std::int64_t sequence = 0;   ///< tokens per sample
+  std::int64_t sequence = 0;  ///< tokens per sample
   std::int64_t experts = 1;
   std::int64_t experts_active = 1;
-  bool gated = false;          ///< gate, up and down instead of up and down
+  bool gated = false;  ///< gate, up and down instead of up and down
   bool causal = false;
   std::int64_t value_head_size = 0;  ///< of v; differs from head_size (q, k) in latent attention
   std::int64_t window = 0;           ///< tokens a causal query looks back at most; 0: all

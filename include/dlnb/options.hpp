@@ -17,7 +17,7 @@ namespace dlnb {
 /// What help, the reference pages and provenance say about one option.
 struct OptionInfo {
   std::string name;
-  std::string type;  ///< "integer", "size", "time", "one of: a, b", …
+  std::string type;      ///< "integer", "size", "time", "one of: a, b", …
   std::string fallback;  ///< the default as the user would write it
   std::string help;
 };
@@ -27,7 +27,8 @@ struct OptionInfo {
 void read_value(const Value& value, std::string_view key, bool& out);
 void read_value(const Value& value, std::string_view key, int& out);
 void read_value(const Value& value, std::string_view key, std::int64_t& out);
-void read_value(const Value& value, std::string_view key, double& out);  ///< also "1/64"; never NaN or infinite
+void read_value(const Value& value, std::string_view key,
+                double& out);  ///< also "1/64"; never NaN or infinite
 void read_value(const Value& value, std::string_view key, std::string& out);
 void read_value(const Value& value, std::string_view key, Seconds& out);
 void read_value(const Value& value, std::string_view key, Bytes& out);
@@ -79,12 +80,13 @@ inline constexpr Range above_zero{1e-300, 1e300};
 void check_range(const Value& value, std::string_view key, double number, Range range);
 /// The same for what is written where an integer belongs, also beyond 64 bits; other texts are left alone.
 void check_integer(const Value& value, std::string_view key, Range range);
-[[noreturn]] void unknown_word(const Value& value, std::string_view key, const std::vector<std::string>& words);
+[[noreturn]] void unknown_word(const Value& value, std::string_view key,
+                               const std::vector<std::string>& words);
 
 template <class Owner, class T>
 struct Option {
   std::string_view name;
-  T Owner::*member;
+  T Owner::* member;
   std::string_view help;
   Range range;
 
@@ -104,7 +106,7 @@ struct Option {
 template <class Owner, class Enum, std::size_t N>
 struct Choice {
   std::string_view name;
-  Enum Owner::*member;
+  Enum Owner::* member;
   std::string_view help;
   std::array<Word<Enum>, N> words;
 
@@ -131,11 +133,11 @@ struct Choice {
 };
 
 template <class Owner, class T>
-constexpr auto option(std::string_view name, T Owner::*member, std::string_view help, Range range = {}) {
+constexpr auto option(std::string_view name, T Owner::* member, std::string_view help, Range range = {}) {
   return Option<Owner, T>{name, member, help, range};
 }
 template <class Owner, class Enum, std::size_t N>
-constexpr auto choice(std::string_view name, Enum Owner::*member, std::string_view help,
+constexpr auto choice(std::string_view name, Enum Owner::* member, std::string_view help,
                       std::array<Word<Enum>, N> words) {
   return Choice<Owner, Enum, N>{name, member, help, words};
 }
@@ -146,7 +148,8 @@ struct Options {
   std::tuple<Each...> each;
 
   std::vector<std::string> names() const {
-    return std::apply([](const auto&... o) { return std::vector<std::string>{std::string(o.name)...}; }, each);
+    return std::apply([](const auto&... o) { return std::vector<std::string>{std::string(o.name)...}; },
+                      each);
   }
   /// Reads every member of `table` into `owner`; unknown members are user errors. `path` leads the key in messages.
   template <class Owner>
@@ -155,7 +158,8 @@ struct Options {
     reject_unknown(table, path, names());
     auto one = [&](const auto& o) {
       if (const Value* value = table.find(o.name))
-        o.read(*value, path.empty() ? std::string(o.name) : std::string(path) + "." + std::string(o.name), owner);
+        o.read(*value, path.empty() ? std::string(o.name) : std::string(path) + "." + std::string(o.name),
+               owner);
     };
     std::apply([&](const auto&... o) { (one(o), ...); }, each);
   }

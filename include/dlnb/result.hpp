@@ -18,7 +18,7 @@ struct LedgerRow {
   DataType dtype = DataType::bfloat16;
   std::int64_t group_size = 1;
   std::int64_t count = 0;
-  std::int64_t bytes_each = 0;   ///< message_elements × size_of(dtype)
+  std::int64_t bytes_each = 0;  ///< message_elements × size_of(dtype)
   std::int64_t bytes_total = 0;
   std::int64_t padding_bytes = 0;  ///< of bytes_total, what only makes parts equal
 };

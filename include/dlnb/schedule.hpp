@@ -23,8 +23,8 @@ using AxisSet = std::uint32_t;
 /// The ranks of one collective: base plus every combination of strides, in ascending rank order.
 struct Group {
   std::int64_t base = 0;
-  std::vector<Axis> extents;           ///< only sizes are used
-  std::vector<std::int64_t> strides;   ///< one per extent, fastest first
+  std::vector<Axis> extents;          ///< only sizes are used
+  std::vector<std::int64_t> strides;  ///< one per extent, fastest first
 
   std::int64_t size() const;
   std::int64_t rank(std::int64_t index) const;
@@ -68,7 +68,7 @@ enum class OperationKind : std::uint8_t {
   recv,
   wait,      ///< for the one operation whose handle it carries
   wait_all,  ///< for every outstanding operation on its axes
-  copy,          ///< host ↔ device
+  copy,      ///< host ↔ device
   storage_read,
   storage_write,
   remote_call,
@@ -97,17 +97,18 @@ struct Operation {
   bool blocking = true;
   bool ahead = false;  ///< the host issues it here, a device starts it as soon as its communicator is free
   PartKind part = PartKind::mlp;
-  bool has_part = false;             ///< compute of exactly one part (else of several, merged)
-  AxisSet axes = 0;                  ///< the group, or the one axis along which a message travels
-  std::int32_t peer = nothing;       ///< coordinate on that axis
+  bool has_part = false;        ///< compute of exactly one part (else of several, merged)
+  AxisSet axes = 0;             ///< the group, or the one axis along which a message travels
+  std::int32_t peer = nothing;  ///< coordinate on that axis
   std::int32_t layer = nothing;
   std::int32_t microbatch = nothing;
-  std::int32_t unit = nothing;       ///< bucket or sharding unit
-  std::int32_t handle = nothing;     ///< number of a non-blocking operation in its program; of a wait: what it waits for
+  std::int32_t unit = nothing;  ///< bucket or sharding unit
+  std::int32_t handle =
+      nothing;  ///< number of a non-blocking operation in its program; of a wait: what it waits for
   std::int64_t elements_sent = 0;
   std::int64_t elements_received = 0;
-  std::int64_t padding = 0;          ///< of the larger of the two, elements added to make parts equal
-  Cost cost;                         ///< compute only
+  std::int64_t padding = 0;  ///< of the larger of the two, elements added to make parts equal
+  Cost cost;                 ///< compute only
 };
 
 /// What every rank of one role does in one step, in the order in which it is issued.
@@ -124,10 +125,10 @@ struct Schedule {
   std::string cost_model;
   Flavour flavour = Flavour::paper;
   ProcessGrid grid;
-  int role_axis = nothing;         ///< the axis whose coordinate selects the program
-  std::vector<Program> programs;   ///< one per role, ascending
-  std::int64_t global_batch = 0;   ///< samples per step over all replicas
-  std::int64_t sequence = 1;       ///< tokens per sample
+  int role_axis = nothing;        ///< the axis whose coordinate selects the program
+  std::vector<Program> programs;  ///< one per role, ascending
+  std::int64_t global_batch = 0;  ///< samples per step over all replicas
+  std::int64_t sequence = 1;      ///< tokens per sample
   double message_scale = 1;
   double compute_scale = 1;
   std::vector<std::string> notes;  ///< what a reader of the result must know: padding, known slips, scaling

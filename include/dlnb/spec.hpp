@@ -21,35 +21,35 @@ struct PassSpec {
 
 /// A parallel plan: a named list of passes, or a free composition.
 struct PlanSpec {
-  std::string name;              ///< "dp+pp", or the composition as text
+  std::string name;  ///< "dp+pp", or the composition as text
   Flavour flavour = Flavour::paper;
-  bool literal = false;          ///< the paper's listing to the letter, slips included
+  bool literal = false;  ///< the paper's listing to the letter, slips included
   std::vector<PassSpec> passes;
 };
 
 /// What the user asked for. `origin` keeps where every value came from.
 struct RunSpec {
   std::string model = "vit-h";
-  std::string device;            ///< empty: the machine's own device (simulate) or a100 (run)
-  std::string machine;           ///< simulate: a machine name or file
+  std::string device;   ///< empty: the machine's own device (simulate) or a100 (run)
+  std::string machine;  ///< simulate: a machine name or file
   PlanSpec plan;
   std::string cost_model = "paper";
   std::int64_t ranks = 0;
-  std::int64_t batch = 16;       ///< samples per replica and step
-  std::int64_t sequence = 0;     ///< tokens per sample; 0: the model's own
+  std::int64_t batch = 16;    ///< samples per replica and step
+  std::int64_t sequence = 0;  ///< tokens per sample; 0: the model's own
   DataType dtype = DataType::bfloat16;
   DataType gradient_dtype = DataType::bfloat16;
-  bool recompute = false;        ///< activation recomputation, `exact` cost model only
+  bool recompute = false;  ///< activation recomputation, `exact` cost model only
 
-  double message_scale = 1;      ///< bytes are multiplied by it; 0: empty messages
-  double compute_scale = 1;      ///< compute times are multiplied by it; 0: no compute
+  double message_scale = 1;  ///< bytes are multiplied by it; 0: empty messages
+  double compute_scale = 1;  ///< compute times are multiplied by it; 0: no compute
 
-  std::string backend = "mpi";   ///< live
-  std::string progress = "auto"; ///< auto | poll | thread | none
+  std::string backend = "mpi";    ///< live
+  std::string progress = "auto";  ///< auto | poll | thread | none
   int iterations = 6;
   int warmup = 1;
   Seconds min_time{0};
-  Seconds watchdog{60};          ///< longest wait for one operation before a rank counts as lost
+  Seconds watchdog{60};  ///< longest wait for one operation before a rank counts as lost
   bool verify = true;
 
   std::string placement = "linear";  ///< simulate

@@ -36,18 +36,18 @@ struct Work {
 struct Step {
   std::string model;
   std::string device;
-  std::string cost_model;       ///< "paper" or "exact"
+  std::string cost_model;  ///< "paper" or "exact"
   Architecture architecture;
-  std::vector<Work> works;      ///< forward order
-  std::int64_t batch = 1;       ///< samples per replica and step
+  std::vector<Work> works;  ///< forward order
+  std::int64_t batch = 1;   ///< samples per replica and step
   std::int64_t microbatches = 1;
-  std::int64_t sequence = 1;    ///< tokens per sample (1 where samples are images without tokens)
+  std::int64_t sequence = 1;  ///< tokens per sample (1 where samples are images without tokens)
   std::int64_t parameters = 0;
   std::int64_t expert_parameters = 0;
   DataType activation_type = DataType::bfloat16;
   DataType parameter_type = DataType::bfloat16;  ///< of gathered parameters
   DataType gradient_type = DataType::bfloat16;   ///< of reduced gradients
-  Cost optimizer;                  ///< of all `parameters`; a rank pays its share. Zero in the `paper` cost model
+  Cost optimizer;  ///< of all `parameters`; a rank pays its share. Zero in the `paper` cost model
   std::vector<std::string> notes;  ///< what a reader of the times must know
 
   std::int64_t microbatch_tokens() const { return batch / microbatches * sequence; }

@@ -34,14 +34,10 @@ Attribution attribute(const Schedule& schedule, const Trace& trace, Arrivals& ar
 
 const char* name_of(Cause cause) {
   switch (cause) {
-    case Cause::compute:
-      return "compute";
-    case Cause::transfer:
-      return "transfer";
-    case Cause::straggler_wait:
-      return "straggler_wait";
-    case Cause::pipeline_bubble:
-      return "pipeline_bubble";
+    case Cause::compute: return "compute";
+    case Cause::transfer: return "transfer";
+    case Cause::straggler_wait: return "straggler_wait";
+    case Cause::pipeline_bubble: return "pipeline_bubble";
   }
   return "?";
 }

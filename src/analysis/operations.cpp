@@ -121,14 +121,11 @@ Bytes algorithm_bytes(const Operation& operation) {
 double bus_factor(OperationKind kind, std::int64_t members) {
   const double others = double(members - 1) / double(std::max<std::int64_t>(members, 1));
   switch (kind) {
-    case OperationKind::all_reduce:
-      return 2 * others;
+    case OperationKind::all_reduce: return 2 * others;
     case OperationKind::all_gather:
     case OperationKind::reduce_scatter:
-    case OperationKind::all_to_all:
-      return others;
-    default:
-      return 1;
+    case OperationKind::all_to_all: return others;
+    default: return 1;
   }
 }
 

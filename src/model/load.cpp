@@ -80,8 +80,7 @@ Model load_model(const std::string& name_or_file, const std::string& where) {
   std::error_code ignored;
   if (name_or_file.find('/') != std::string::npos && std::filesystem::is_directory(name_or_file, ignored))
     path = std::filesystem::path(name_or_file) / "config.json";
-  else
-    path = find_data("models", name_or_file, where);
+  else path = find_data("models", name_or_file, where);
 
   const std::string extension = path.extension().string();
   if (extension != ".toml" && extension != ".json")

@@ -65,7 +65,8 @@ class Checker {
         if (sent != n * received) problem(program, index, "does not send one shard to every rank");
         break;
       case OperationKind::all_to_all:
-        if (sent != received || sent % n != 0) problem(program, index, "parts of different size for its peers");
+        if (sent != received || sent % n != 0)
+          problem(program, index, "parts of different size for its peers");
         break;
       case OperationKind::send:
       case OperationKind::recv: check_message(program, index, n); break;
@@ -94,7 +95,8 @@ class Checker {
         std::erase_if(outstanding, [&](const auto& entry) { return entry.second == op.axes; });
     }
     if (!outstanding.empty())
-      problems_.push_back(fmt::format("role {}: nobody waits for handle {}", program.role, outstanding.begin()->first));
+      problems_.push_back(
+          fmt::format("role {}: nobody waits for handle {}", program.role, outstanding.begin()->first));
   }
 
   // Runs one rank per role with rendezvous messages and collectives that wait for every role of their group.
@@ -125,7 +127,8 @@ class Checker {
         problem(ordered_[role], ranks_[role].next, "can never complete: the ranks wait for each other");
     if (!problems_.empty()) return;
     for (const auto& [key, posts] : messages_)
-      for (const Post& post : posts) problem(ordered_[std::size_t(post.role)], post.index, "has no counterpart");
+      for (const Post& post : posts)
+        problem(ordered_[std::size_t(post.role)], post.index, "has no counterpart");
   }
 
   bool step(std::size_t role) {
@@ -180,10 +183,11 @@ class Checker {
     const Post other = others.front();
     others.pop_front();
     const Operation& match = ordered_[std::size_t(other.role)].operations[other.index];
-    if (std::max(match.elements_sent, match.elements_received) != std::max(op.elements_sent, op.elements_received) ||
+    if (std::max(match.elements_sent, match.elements_received) !=
+            std::max(op.elements_sent, op.elements_received) ||
         match.dtype != op.dtype)
-      problem(ordered_[role], index, "meets " + name(ordered_[std::size_t(other.role)], other.index) +
-                                         " of another size or type");
+      problem(ordered_[role], index,
+              "meets " + name(ordered_[std::size_t(other.role)], other.index) + " of another size or type");
     complete(role, index);
     complete(std::size_t(other.role), other.index);
   }

@@ -38,8 +38,9 @@ Turn turn_of(const PassSpec& spec, Flavour flavour) {
       else others.emplace_back(key, value);
     use.options = Value(std::move(others), spec.options.where());
     if (degree.empty())
-      throw UserError(where + " " + path, "says no " + std::string(turn.pass->degree_name),
-                      "add " + std::string(turn.pass->degree_name) + " = 8, or = \"rest\" for the ranks that are left");
+      throw UserError(
+          where + " " + path, "says no " + std::string(turn.pass->degree_name),
+          "add " + std::string(turn.pass->degree_name) + " = 8, or = \"rest\" for the ranks that are left");
   }
   if (degree.is_string() && std::get<std::string>(degree.data()) == "rest") {
     use.degree = 0;
@@ -47,7 +48,8 @@ Turn turn_of(const PassSpec& spec, Flavour flavour) {
   }
   const std::string key = path + (spec.options.is_table() ? "." + std::string(turn.pass->degree_name) : "");
   if (!degree.is_number())
-    throw UserError(where_of(degree, key), "expected a number of ranks or \"rest\"", "write for example " + spec.pass + " = 4");
+    throw UserError(where_of(degree, key), "expected a number of ranks or \"rest\"",
+                    "write for example " + spec.pass + " = 4");
   read_value(degree, key, use.degree);
   check_range(degree, key, double(use.degree), {1, double(most_ranks)});
   return turn;
@@ -62,8 +64,7 @@ std::vector<Turn> turns_of(const PlanSpec& plan) {
         throw UserError(turns.back().use.where + " " + turns.back().use.path, "stands twice in the plan",
                         "keep one of them");
   }
-  if (turns.empty())
-    throw UserError("--plan", "has no passes", choose_one_of("", names_of(passes::all())));
+  if (turns.empty()) throw UserError("--plan", "has no passes", choose_one_of("", names_of(passes::all())));
   std::ranges::sort(turns, {}, [](const Turn& t) { return t.pass->place; });
   return turns;
 }
@@ -76,7 +77,8 @@ void add_data_where_needed(std::vector<Turn>& turns, Flavour flavour) {
     samples = samples || turn.pass->name == "expert" || turn.pass->name == "context";
   }
   if (data || !samples) return;
-  turns.push_back({&entry_called(passes::all(), "data", "plan"), {.path = "plan.data", .where = "--plan", .flavour = flavour}});
+  turns.push_back({&entry_called(passes::all(), "data", "plan"),
+                   {.path = "plan.data", .where = "--plan", .flavour = flavour}});
 }
 
 ProcessGrid grid_of(std::vector<Turn>& turns, std::int64_t ranks) {
@@ -94,9 +96,11 @@ ProcessGrid grid_of(std::vector<Turn>& turns, std::int64_t ranks) {
       rest = &turn;
       continue;
     }
-    text += (text.empty() ? "" : " x ") + std::string(turn.pass->name) + " " + std::to_string(turn.use.degree);
+    text +=
+        (text.empty() ? "" : " x ") + std::string(turn.pass->name) + " " + std::to_string(turn.use.degree);
     product *= turn.use.degree;
-    if (product > most_ranks) throw UserError(turn.use.where + " " + turn.use.path, "the plan needs too many ranks", "");
+    if (product > most_ranks)
+      throw UserError(turn.use.where + " " + turn.use.path, "the plan needs too many ranks", "");
   }
   if (text.empty()) text = "1";
   if (ranks % product != 0 || (!rest && ranks != product))
@@ -142,8 +146,10 @@ void add_optimizer(const Step& step, Role& role) {
   Node node;
   node.operation.kind = OperationKind::compute;
   node.operation.phase = Phase::optimise;
-  node.operation.cost = step.optimizer * (double(role.held) / double(std::max<std::int64_t>(step.parameters, 1)));
-  const auto regather = std::ranges::find(role.nodes, Phase::optimise, [](const Node& n) { return n.operation.phase; });
+  node.operation.cost =
+      step.optimizer * (double(role.held) / double(std::max<std::int64_t>(step.parameters, 1)));
+  const auto regather =
+      std::ranges::find(role.nodes, Phase::optimise, [](const Node& n) { return n.operation.phase; });
   role.nodes.insert(regather, node);
 }
 
@@ -160,8 +166,12 @@ Schedule compile(const Step& step, const PlanSpec& plan, std::int64_t ranks) {
   std::vector<Turn> turns = turns_of(plan);
   add_data_where_needed(turns, plan.flavour);
 
-  Draft draft{.step = step, .flavour = plan.flavour, .literal = plan.literal, .works = step.works,
-              .tokens = step.microbatch_tokens(), .microbatches = step.microbatches};
+  Draft draft{.step = step,
+              .flavour = plan.flavour,
+              .literal = plan.literal,
+              .works = step.works,
+              .tokens = step.microbatch_tokens(),
+              .microbatches = step.microbatches};
   draft.grid = grid_of(turns, ranks);
 
   for (const Turn& turn : turns)
@@ -192,10 +202,12 @@ Schedule compile(const Step& step, const PlanSpec& plan, std::int64_t ranks) {
   schedule.notes = step.notes;
   schedule.notes.insert(schedule.notes.end(), draft.notes.begin(), draft.notes.end());
   for (Role& role : draft.roles) add_optimizer(step, role);
-  for (const Role& role : draft.roles) schedule.programs.push_back({role.role, finish(role.nodes), role.held});
+  for (const Role& role : draft.roles)
+    schedule.programs.push_back({role.role, finish(role.nodes), role.held});
 
   const std::vector<std::string> problems = check(schedule);
-  DLNB_REQUIRE(problems.empty(), "a compiled schedule is sound: " + (problems.empty() ? "" : problems.front()));
+  DLNB_REQUIRE(problems.empty(),
+               "a compiled schedule is sound: " + (problems.empty() ? "" : problems.front()));
   return schedule;
 }
 

@@ -45,7 +45,8 @@ void draw_microbatch(Draft& draft) {
   const int parts = int(draft.works.size());
   for (int part = 0; part < parts; ++part) draft.forward.push_back(compute_node(draft, part, Phase::forward));
 
-  for (int part = parts - 1; part >= 0; --part) draft.backward.push_back(compute_node(draft, part, Phase::backward));
+  for (int part = parts - 1; part >= 0; --part)
+    draft.backward.push_back(compute_node(draft, part, Phase::backward));
   if (draft.flavour == Flavour::paper) {
     // The paper lists attention before mlp inside a layer in the backward pass as well (Algorithms 4 and 5).
     for (std::size_t i = 0; i + 1 < draft.backward.size(); ++i) {

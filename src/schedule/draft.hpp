@@ -37,10 +37,10 @@ struct Amount {
 struct Role {
   std::int64_t role = 0;
   std::vector<Node> nodes;
-  std::vector<int> parts;          ///< works held, in forward order of each chunk
-  Amount amount;                   ///< paper flavour
-  std::int64_t held = 0;           ///< parameter elements resident on one rank
-  bool sharded = false;            ///< fsdp has reduced the gradients to shards
+  std::vector<int> parts;  ///< works held, in forward order of each chunk
+  Amount amount;           ///< paper flavour
+  std::int64_t held = 0;   ///< parameter elements resident on one rank
+  bool sharded = false;    ///< fsdp has reduced the gradients to shards
 };
 
 struct Draft {
@@ -49,19 +49,20 @@ struct Draft {
   bool literal = false;
   ProcessGrid grid;
 
-  std::vector<Work> works;           ///< what one rank holds, computes and hands on
-  std::int64_t tokens = 1;           ///< of one micro-batch on one rank
-  std::int64_t kv_divisor = 1;       ///< a rank holds 1/kv_divisor of the key and value heads
-  std::vector<Node> forward;         ///< one micro-batch through the whole model
+  std::vector<Work> works;      ///< what one rank holds, computes and hands on
+  std::int64_t tokens = 1;      ///< of one micro-batch on one rank
+  std::int64_t kv_divisor = 1;  ///< a rank holds 1/kv_divisor of the key and value heads
+  std::vector<Node> forward;    ///< one micro-batch through the whole model
   std::vector<Node> backward;
 
   std::int64_t microbatches = 1;
   std::vector<Role> roles;
-  std::int64_t model_divisor = 1;    ///< dense parameters of a layer are cut this many times (tensor)
-  std::int64_t expert_divisor = 1;   ///< expert parameters are cut this many more times (expert)
+  std::int64_t model_divisor = 1;   ///< dense parameters of a layer are cut this many times (tensor)
+  std::int64_t expert_divisor = 1;  ///< expert parameters are cut this many more times (expert)
   // Besides the data axis, the axes over which gradients are reduced in the same operation:
-  AxisSet paper_gradient_axes = 0;   ///< paper flavour
-  AxisSet dense_gradient_axes = 0;   ///< pytorch flavour, of parameters that every rank of an expert axis holds
+  AxisSet paper_gradient_axes = 0;  ///< paper flavour
+  AxisSet dense_gradient_axes =
+      0;  ///< pytorch flavour, of parameters that every rank of an expert axis holds
   AxisSet expert_gradient_axes = 0;  ///< pytorch flavour, of experts
   std::vector<std::string> notes;
 };

@@ -14,15 +14,15 @@ namespace dlnb {
 struct Action {
   enum class Kind : std::uint8_t { forward, backward, send, recv, settle };
   Kind kind;
-  int stage = 0;         ///< whose pass it is; of a message: the stage on this rank
+  int stage = 0;  ///< whose pass it is; of a message: the stage on this rank
   int microbatch = 0;
-  bool backward = false; ///< messages: a gradient, not an activation
-  bool blocking = true;  ///< messages
+  bool backward = false;  ///< messages: a gradient, not an activation
+  bool blocking = true;   ///< messages
 };
 
 struct Pipeline {
   int ranks = 1;
-  int chunks = 1;        ///< virtual stages per rank
+  int chunks = 1;  ///< virtual stages per rank
   int microbatches = 1;
   bool framework = false;  ///< sends as the framework issues them, without blocking
 

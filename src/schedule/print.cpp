@@ -11,9 +11,9 @@ namespace {
 std::string role_title(const Schedule& schedule, const Program& program) {
   const std::size_t roles = schedule.programs.size();
   if (roles == 1) return "every rank";
-  const std::string place = program.role == 0                              ? "first stage"
+  const std::string place = program.role == 0                         ? "first stage"
                             : program.role == std::int64_t(roles) - 1 ? "last stage"
-                                                                           : "middle stage";
+                                                                      : "middle stage";
   return fmt::format("stage {} of {} ({})", program.role, roles, place);
 }
 
@@ -62,7 +62,8 @@ nlohmann::ordered_json json_of(const Schedule& schedule, std::int64_t rank, cons
   json["axis"] = op.axes ? nlohmann::ordered_json(schedule.grid.text(op.axes)) : nlohmann::ordered_json();
   json["group"] = op.axes ? nlohmann::ordered_json(schedule.grid.group(rank, op.axes).ranks())
                           : nlohmann::ordered_json::array();
-  json["peer"] = is_message(op.kind) ? nlohmann::ordered_json(peer_of(schedule, rank, op)) : nlohmann::ordered_json();
+  json["peer"] =
+      is_message(op.kind) ? nlohmann::ordered_json(peer_of(schedule, rank, op)) : nlohmann::ordered_json();
   json["elements_sent"] = op.elements_sent;
   json["elements_received"] = op.elements_received;
   json["dtype"] = moves_data(op.kind) ? nlohmann::ordered_json(name_of(op.dtype)) : nlohmann::ordered_json();
@@ -98,7 +99,8 @@ std::string print_json(const Schedule& schedule, const std::vector<std::int64_t>
   json["plan"] = schedule.plan;
   json["model"] = schedule.model;
   json["flavour"] = schedule.flavour == Flavour::paper ? "paper" : "pytorch";
-  for (const Axis& axis : schedule.grid.axes()) json["grid"].push_back({{"axis", axis.name}, {"size", axis.size}});
+  for (const Axis& axis : schedule.grid.axes())
+    json["grid"].push_back({{"axis", axis.name}, {"size", axis.size}});
   json["global_batch"] = schedule.global_batch;
   json["notes"] = schedule.notes;
   json["ranks"] = nlohmann::ordered_json::array();
@@ -116,7 +118,8 @@ std::string print_json(const Schedule& schedule, const std::vector<std::int64_t>
 }
 
 std::string print_csv(const Schedule& schedule, const std::vector<std::int64_t>& ranks) {
-  std::string text = "rank,order,operation,phase,layer,microbatch,axis,group,peer,elements_sent,elements_received,dtype\n";
+  std::string text =
+      "rank,order,operation,phase,layer,microbatch,axis,group,peer,elements_sent,elements_received,dtype\n";
   const auto number = [](std::int32_t n) { return n == nothing ? std::string() : std::to_string(n); };
   for (const std::int64_t rank : ranks) {
     std::int64_t order = 0;
@@ -125,10 +128,11 @@ std::string print_csv(const Schedule& schedule, const std::vector<std::int64_t>&
       if (op.axes)
         for (const std::int64_t member : schedule.grid.group(rank, op.axes).ranks())
           group += (group.empty() ? "" : " ") + std::to_string(member);
-      text += fmt::format("{},{},{},{},{},{},{},{},{},{},{},{}\n", rank, order++, name_of(op.kind), name_of(op.phase),
-                          number(op.layer), number(op.microbatch), op.axes ? schedule.grid.text(op.axes) : "", group,
-                          is_message(op.kind) ? std::to_string(peer_of(schedule, rank, op)) : "", op.elements_sent,
-                          op.elements_received, moves_data(op.kind) ? name_of(op.dtype) : "");
+      text += fmt::format(
+          "{},{},{},{},{},{},{},{},{},{},{},{}\n", rank, order++, name_of(op.kind), name_of(op.phase),
+          number(op.layer), number(op.microbatch), op.axes ? schedule.grid.text(op.axes) : "", group,
+          is_message(op.kind) ? std::to_string(peer_of(schedule, rank, op)) : "", op.elements_sent,
+          op.elements_received, moves_data(op.kind) ? name_of(op.dtype) : "");
     }
   }
   return text;

@@ -59,7 +59,9 @@ Schedule scaled(Schedule schedule, double message_scale, double compute_scale) {
     }
   schedule.message_scale *= message_scale;
   schedule.compute_scale *= compute_scale;
-  schedule.notes.push_back(fmt::format("SCALED: messages x {:.6g}, compute x {:.6g}; not the size of the model", message_scale, compute_scale));
+  schedule.notes.push_back(
+      fmt::format("SCALED: messages x {:.6g}, compute x {:.6g}; not the size of the model", message_scale,
+                  compute_scale));
   return schedule;
 }
 

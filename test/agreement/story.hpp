@@ -25,23 +25,25 @@ inline Story story_of(const Schedule& schedule, const RankTrace& rank, int itera
   Story story;
   for (const std::size_t i : by_time) {
     const Operation& op = order[i];
-    story.push_back(std::string(name_of(op.kind)) + " " + name_of(op.phase) + " " + schedule.grid.text(op.axes) +
-                    " layer " + std::to_string(op.layer) + " micro-batch " + std::to_string(op.microbatch) + " unit " +
-                    std::to_string(op.unit) + " handle " + std::to_string(op.handle));
+    story.push_back(std::string(name_of(op.kind)) + " " + name_of(op.phase) + " " +
+                    schedule.grid.text(op.axes) + " layer " + std::to_string(op.layer) + " micro-batch " +
+                    std::to_string(op.microbatch) + " unit " + std::to_string(op.unit) + " handle " +
+                    std::to_string(op.handle));
   }
   return story;
 }
 
 /// The first rank, iteration and step in which two traces tell different stories; empty where they agree.
 inline std::string difference(const Schedule& schedule, const Trace& a, const Trace& b) {
-  if (a.ranks.size() != b.ranks.size() || a.iterations != b.iterations) return "different ranks or iterations";
+  if (a.ranks.size() != b.ranks.size() || a.iterations != b.iterations)
+    return "different ranks or iterations";
   for (std::size_t r = 0; r < a.ranks.size(); ++r)
     for (int i = 0; i < a.iterations; ++i) {
       const Story x = story_of(schedule, a.ranks[r], i), y = story_of(schedule, b.ranks[r], i);
       const auto [p, q] = std::ranges::mismatch(x, y);
       if (p != x.end() || q != y.end())
-        return "rank " + std::to_string(r) + " iteration " + std::to_string(i) + ": " + (p == x.end() ? "end" : *p) +
-               " | " + (q == y.end() ? "end" : *q);
+        return "rank " + std::to_string(r) + " iteration " + std::to_string(i) + ": " +
+               (p == x.end() ? "end" : *p) + " | " + (q == y.end() ? "end" : *q);
     }
   return {};
 }

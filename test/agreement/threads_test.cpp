@@ -36,7 +36,8 @@ TEST_P(EveryPlan, PartsOfAnIterationSumToIt) {
   const RunSpec spec = test::spec_of(GetParam(), "threads");
   const Schedule schedule = make_schedule(spec);
 
-  for (const Metrics& metrics : {analyse(*run_live(schedule, spec), schedule), analyse(simulated(schedule, spec), schedule)})
+  for (const Metrics& metrics :
+       {analyse(*run_live(schedule, spec), schedule), analyse(simulated(schedule, spec), schedule)})
     for (const IterationRow& row : metrics.iterations)
       EXPECT_EQ(row.slowest.compute + row.slowest.sync(), row.slowest.time);
 }
@@ -51,8 +52,8 @@ TEST(Bubble, OfEightStagesAndSixteenMicrobatches) {
   const RunSpec spec = test::spec_of(tried, "threads");
   const Schedule schedule = make_schedule(spec);
 
-  for (const auto& [trace, margin] : {std::pair{simulated(schedule, spec), 0.0005},
-                                      std::pair{*run_live(schedule, spec), 0.02}}) {
+  for (const auto& [trace, margin] :
+       {std::pair{simulated(schedule, spec), 0.0005}, std::pair{*run_live(schedule, spec), 0.02}}) {
     const Metrics metrics = analyse(trace, schedule);
     const auto value = [&](std::string_view name) {
       return std::ranges::find(metrics.named, name, &Metric::name)->value;

@@ -19,7 +19,8 @@ int compare(const RunSpec& spec) {
   const std::optional<Trace> live = run_live(schedule, spec);
   if (!live) return 0;
   const Machine machine = load_machine(spec.machine, "--machine");
-  const Trace simulated = simulate(schedule, machine, place(machine, spec.ranks, "linear", 1, "--ranks"), spec);
+  const Trace simulated =
+      simulate(schedule, machine, place(machine, spec.ranks, "linear", 1, "--ranks"), spec);
   const std::string difference = test::difference(schedule, *live, simulated);
   std::printf("%s, %zu ranks: %s\n", live->library.c_str(), live->ranks.size(),
               difference.empty() ? "the same story" : difference.c_str());

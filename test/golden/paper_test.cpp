@@ -21,8 +21,9 @@ PlanSpec named_plan(const std::string& name) {
 
 Schedule schedule_of(PlanSpec plan, const std::string& model, std::int64_t ranks) {
   const RunSpec spec;
-  return compile(make_step(load_model(model, "--model"), load_device("a100", "--device"), spec, microbatches_of(plan)),
-                 plan, ranks);
+  return compile(
+      make_step(load_model(model, "--model"), load_device("a100", "--device"), spec, microbatches_of(plan)),
+      plan, ranks);
 }
 
 std::string number(std::int32_t n) { return n == nothing ? "" : " " + std::to_string(n); }
@@ -33,7 +34,8 @@ std::string word(const Schedule& s, const Operation& op) {
   const std::string unit = number(op.unit);
   switch (op.kind) {
     case OperationKind::compute:
-      return std::string("compute ") + (op.has_part ? std::string(name_of(op.part)) + " " : "") + name_of(op.phase);
+      return std::string("compute ") + (op.has_part ? std::string(name_of(op.part)) + " " : "") +
+             name_of(op.phase);
     case OperationKind::send: return "send " + std::to_string(op.peer);
     case OperationKind::recv: return "recv " + std::to_string(op.peer);
     case OperationKind::wait: return "wait " + axis + unit;
@@ -116,9 +118,8 @@ Lines pipelined(int stage, int stages, int microbatches, Inside inside) {
 TEST(Paper, Algorithm3DataPipeline) {
   const Schedule s = schedule_of(named_plan("dp+pp"), "llama3-8b", 16);
   for (const int stage : {0, 3, 7}) {
-    Lines expected = pipelined(stage, 8, 16, [](Lines& lines, const std::string& phase) {
-      lines.push_back("compute " + phase);
-    });
+    Lines expected = pipelined(
+        stage, 8, 16, [](Lines& lines, const std::string& phase) { lines.push_back("compute " + phase); });
     expected.push_back("all-reduce data 0");
 
     EXPECT_EQ(lowered(s, std::size_t(stage)), expected) << "stage " << stage;
@@ -162,7 +163,8 @@ using Sizes = std::vector<std::pair<std::string, std::int64_t>>;
 Sizes sizes(const Schedule& s) {
   Sizes sizes;
   for (const LedgerRow& row : ledger_of(s)) {
-    std::pair<std::string, std::int64_t> size{std::string(name_of(row.kind)) + " " + row.axis, row.bytes_each};
+    std::pair<std::string, std::int64_t> size{std::string(name_of(row.kind)) + " " + row.axis,
+                                              row.bytes_each};
     if (std::ranges::find(sizes, size) == sizes.end()) sizes.push_back(size);
   }
   return sizes;
@@ -175,10 +177,12 @@ TEST(TableOne, DataParallel) {
 }
 
 TEST(TableOne, FullySharded) {
-  for (const auto& [model, parameters] : {std::pair{"llama3-8b", 8'030'261'248}, std::pair{"minerva-7b", 7'399'542'784}}) {
+  for (const auto& [model, parameters] :
+       {std::pair{"llama3-8b", 8'030'261'248}, std::pair{"minerva-7b", 7'399'542'784}}) {
     const std::int64_t shard = 2 * parameters / 16 / 8;
-    EXPECT_EQ(sizes(schedule_of(named_plan("fsdp"), model, 16)),
-              (Sizes{{"all-gather fsdp", shard}, {"reduce-scatter fsdp", shard}, {"all-reduce data", shard}}));
+    EXPECT_EQ(
+        sizes(schedule_of(named_plan("fsdp"), model, 16)),
+        (Sizes{{"all-gather fsdp", shard}, {"reduce-scatter fsdp", shard}, {"all-reduce data", shard}}));
   }
 }
 
@@ -187,7 +191,8 @@ TEST(TableOne, DataPipeline) {
        {std::tuple{"llama3-8b", 8'030'261'248, 8192}, std::tuple{"minerva-7b", 7'399'542'784, 4096}}) {
     const std::int64_t activation = 2 * tokens * 4096;
     const Sizes all = sizes(schedule_of(named_plan("dp+pp"), model, 16));
-    EXPECT_EQ(all, (Sizes{{"send pipeline", activation}, {"recv pipeline", activation},
+    EXPECT_EQ(all, (Sizes{{"send pipeline", activation},
+                          {"recv pipeline", activation},
                           {"all-reduce data", 2 * parameters / 8}}));
   }
 }
@@ -195,16 +200,20 @@ TEST(TableOne, DataPipeline) {
 TEST(TableOne, DataPipelineTensor) {
   const Sizes all = sizes(schedule_of(named_plan("dp+pp+tp"), "llama3-70b", 256));
   const std::int64_t activation = 2 * 8192 * 8192;
-  EXPECT_EQ(all, (Sizes{{"all-reduce tensor", activation / 4}, {"send pipeline", activation},
-                        {"recv pipeline", activation}, {"all-reduce data", 2 * 2'204'803'328}}));
+  EXPECT_EQ(all, (Sizes{{"all-reduce tensor", activation / 4},
+                        {"send pipeline", activation},
+                        {"recv pipeline", activation},
+                        {"all-reduce data", 2 * 2'204'803'328}}));
 }
 
 TEST(TableOne, DataPipelineExpert) {
   const std::int64_t dense = 1'605'636'096, experts = 46'702'792'704 - dense, activation = 2 * 4096 * 4096;
   const Sizes all = sizes(schedule_of(named_plan("dp+pp+ep"), "mixtral-8x7b", 512));
   // Two active experts: 2 activations leave, an eighth to each peer.
-  EXPECT_EQ(all, (Sizes{{"all-to-all expert", 2 * activation / 8}, {"send pipeline", activation},
-                        {"recv pipeline", activation}, {"all-reduce expert", 2 * dense / 8},
+  EXPECT_EQ(all, (Sizes{{"all-to-all expert", 2 * activation / 8},
+                        {"send pipeline", activation},
+                        {"recv pipeline", activation},
+                        {"all-reduce expert", 2 * dense / 8},
                         {"all-reduce data", 2 * (dense / 8 + experts / 8 / 8)}}));
 }
 

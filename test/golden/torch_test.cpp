@@ -37,8 +37,9 @@ Recording recording_of(const std::string& name) {
   r.ranks = std::stoll(words.back().substr(1));
   const std::string n = std::to_string(r.ranks), half = std::to_string(r.ranks / 2);
   const std::string& kind = words[0];
-  if (kind == "ddp") r.plan = "data = {degree = " + n + ", bucket = " +
-                                  std::to_string(std::int64_t(std::stod(words[1]) * (1 << 20))) + "}";
+  if (kind == "ddp")
+    r.plan = "data = {degree = " + n +
+             ", bucket = " + std::to_string(std::int64_t(std::stod(words[1]) * (1 << 20))) + "}";
   else if (kind == "fsdp") r.plan = "fsdp = " + n;
   else if (kind == "fsdpnr") r.plan = "fsdp = {degree = " + n + ", reshard_after_forward = false}";
   else if (kind == "hsdp") r.plan = "fsdp = " + half + "\ndata = 2";

@@ -14,6 +14,7 @@
 namespace dlnb {
 
 /// Executes the schedule on the modelled machine; deterministic.
-Trace simulate(const Schedule& schedule, const Machine& machine, const Placement& placement, const RunSpec& spec);
+Trace simulate(const Schedule& schedule, const Machine& machine, const Placement& placement,
+               const RunSpec& spec);
 
 }  // namespace dlnb

@@ -102,9 +102,7 @@ Cost forward(const Model& model, const Part& part, const Workload& load, const D
   const double activation = tokens * double(model.architecture.hidden);
   Kernels kernels(load, device);
   switch (part.kind) {
-    case PartKind::embedding:
-      add_embedding(kernels, model, part, load);
-      break;
+    case PartKind::embedding: add_embedding(kernels, model, part, load); break;
     case PartKind::attention:
       kernels.move(2 * activation + 3 * activation);
       add_matrices(kernels, model, part, tokens);
@@ -115,14 +113,9 @@ Cost forward(const Model& model, const Part& part, const Workload& load, const D
       add_matrices(kernels, model, part, tokens);
       kernels.move(tokens * feed_forward_of(model, part).visited * (model.architecture.gated ? 3 : 2));
       break;
-    case PartKind::norm:
-      kernels.move(2 * activation);
-      break;
-    case PartKind::head:
-      add_head(kernels, model, part, load);
-      break;
-    case PartKind::convolution:
-      break;
+    case PartKind::norm: kernels.move(2 * activation); break;
+    case PartKind::head: add_head(kernels, model, part, load); break;
+    case PartKind::convolution: break;
   }
   return kernels.total();
 }

@@ -32,8 +32,7 @@ Cost forward(const Model& model, const Part& part, const Workload& load, const D
     case PartKind::embedding:
     case PartKind::norm:
     case PartKind::head:
-    case PartKind::convolution:
-      return {};
+    case PartKind::convolution: return {};
   }
   return {};
 }

@@ -67,8 +67,8 @@ std::vector<std::vector<Action>> actions(const Pipeline& p) {
   const int rounds = std::max(1, p.microbatches / p.ranks);
   if (p.microbatches % rounds != 0)
     throw UserError("plan.pipeline.microbatches",
-                    std::to_string(p.microbatches) + " micro-batches do not divide into " + std::to_string(rounds) +
-                        " rounds of the interleaved order",
+                    std::to_string(p.microbatches) + " micro-batches do not divide into " +
+                        std::to_string(rounds) + " rounds of the interleaved order",
                     "choose a multiple of " + std::to_string(rounds));
 
   std::vector<Slots> waiting;
@@ -102,7 +102,8 @@ std::vector<std::vector<Action>> actions(const Pipeline& p) {
     }
   }
   for (int rank = 0; rank < p.ranks; ++rank) {
-    DLNB_REQUIRE(at[std::size_t(rank)] == waiting[std::size_t(rank)].size(), "every slot of the order is taken");
+    DLNB_REQUIRE(at[std::size_t(rank)] == waiting[std::size_t(rank)].size(),
+                 "every slot of the order is taken");
     all[std::size_t(rank)].push_back({settle});
   }
   return all;

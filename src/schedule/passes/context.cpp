@@ -50,7 +50,8 @@ Node exchange(const Draft& draft, const PassUse& use, const Node& beside, Operat
 std::vector<Node> with_exchange(const Draft& draft, const PassUse& use, const std::vector<Node>& nodes) {
   std::vector<Node> out;
   for (const Node& node : nodes) {
-    const bool attention = node.operation.kind == OperationKind::compute && node.operation.part == PartKind::attention;
+    const bool attention =
+        node.operation.kind == OperationKind::compute && node.operation.part == PartKind::attention;
     if (attention) out.push_back(exchange(draft, use, node, OperationKind::all_gather));
     out.push_back(node);
     if (attention && node.operation.phase == Phase::backward)

@@ -30,7 +30,8 @@ constexpr auto params = options(
     option("first_bucket", &Params::first_bucket,
            "pytorch: bytes at which the first closes; 0: 1 MiB by default, `bucket` where that is given",
            not_negative),
-    option("zero", &Params::zero, "0: all-reduce; 1: optimizer sharded; 2: gradients sharded too", Range{0, 2}));
+    option("zero", &Params::zero, "0: all-reduce; 1: optimizer sharded; 2: gradients sharded too",
+           Range{0, 2}));
 
 Params read(const PassUse& use) {
   Params p;
@@ -99,10 +100,12 @@ void reduce_shards(const Draft& draft, Role& role, const Reducer& reducer) {
   std::vector<Node> out;
   for (const Node& node : role.nodes) {
     out.push_back(node);
-    const bool shard = node.operation.kind == OperationKind::reduce_scatter && node.last_backward && node.unit != nothing;
+    const bool shard =
+        node.operation.kind == OperationKind::reduce_scatter && node.last_backward && node.unit != nothing;
     const AxisSet extra = node.expert ? draft.expert_gradient_axes : draft.dense_gradient_axes;
     if (!shard || !reducer.has_peers(extra)) continue;
-    out.push_back(reducer.reduce(node.operation.elements_received, node.operation.unit, extra, Phase::backward, false));
+    out.push_back(
+        reducer.reduce(node.operation.elements_received, node.operation.unit, extra, Phase::backward, false));
   }
   out.push_back(wait_all_node(reducer.axes(draft.dense_gradient_axes), Phase::synchronise));
   if (draft.expert_gradient_axes != draft.dense_gradient_axes)
@@ -174,7 +177,8 @@ class Buckets {
 
 void reduce_ready_buckets(Draft& draft, Role& role, const Reducer& reducer, const Params& p) {
   const std::int64_t size = size_of(draft.step.gradient_type);
-  Buckets dense(reducer, p, draft.dense_gradient_axes, size), expert(reducer, p, draft.expert_gradient_axes, size);
+  Buckets dense(reducer, p, draft.dense_gradient_axes, size),
+      expert(reducer, p, draft.expert_gradient_axes, size);
   const bool dense_peers = reducer.has_peers(draft.dense_gradient_axes);
   const bool expert_peers = reducer.has_peers(draft.expert_gradient_axes);
   std::vector<Node> late;  // without overlap: all reductions behind the backward pass

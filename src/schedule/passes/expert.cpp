@@ -40,7 +40,8 @@ std::vector<Node> with_exchange(const Draft& draft, const PassUse& use, const st
     out.push_back(nodes[i]);
     const bool part_ends = i + 1 == nodes.size() || nodes[i + 1].part != nodes[i].part;
     const int part = nodes[i].part;
-    if (part_ends && part != no_part && exchanges[std::size_t(part)]) out.push_back(all_to_all(draft, use, nodes[i]));
+    if (part_ends && part != no_part && exchanges[std::size_t(part)])
+      out.push_back(all_to_all(draft, use, nodes[i]));
   }
   return out;
 }
@@ -53,8 +54,8 @@ void divide(Draft& draft, const PassUse& use) {
                     "use a mixture of experts such as mixtral-8x7b");
   if (a.experts % use.degree != 0)
     throw UserError(use.where + " " + use.path,
-                    std::to_string(a.experts) + " experts cannot be shared evenly by " + std::to_string(use.degree) +
-                        " ranks",
+                    std::to_string(a.experts) + " experts cannot be shared evenly by " +
+                        std::to_string(use.degree) + " ranks",
                     "choose a degree that divides " + std::to_string(a.experts));
   for (Work& work : draft.works)
     for (Tensor& tensor : work.part.tensors)

@@ -32,7 +32,8 @@ Params read(const PassUse& use) {
   params.read(use.options, use.path, p);
   if (use.flavour == Flavour::pytorch && use.options.find("units"))
     throw UserError(use.options.find("units")->where() + " " + use.path + ".units",
-                    "units are the model's layers in this flavour", "leave it out, or use flavour = \"paper\"");
+                    "units are the model's layers in this flavour",
+                    "leave it out, or use flavour = \"paper\"");
   return p;
 }
 
@@ -101,15 +102,17 @@ class Sharder {
         return node.part != no_part &&
                std::tuple(node.operation.phase, node.operation.microbatch, node.chunk) == sweep;
       };
-      const std::vector<std::size_t> ends = slice_evenly(
-          role_.nodes, each, [&](const Node& n) { return chosen(n) && n.operation.kind == OperationKind::compute; });
+      const std::vector<std::size_t> ends = slice_evenly(role_.nodes, each, [&](const Node& n) {
+        return chosen(n) && n.operation.kind == OperationKind::compute;
+      });
       std::size_t slice = 0;
       for (std::size_t i = 0; i < role_.nodes.size(); ++i) {
         if (!chosen(role_.nodes[i])) continue;
         while (slice + 1 < ends.size() && i >= ends[slice] &&
                role_.nodes[i].operation.kind == OperationKind::compute)
           ++slice;
-        const std::int64_t in_chunk = phase == Phase::forward ? std::int64_t(slice) : each - 1 - std::int64_t(slice);
+        const std::int64_t in_chunk =
+            phase == Phase::forward ? std::int64_t(slice) : each - 1 - std::int64_t(slice);
         role_.nodes[i].unit = int(chunk * each + in_chunk);
       }
     }
@@ -126,7 +129,8 @@ class Sharder {
         units_.resize(std::max(units_.size(), std::size_t(unit) + 1));
       }
       for (const Tensor& tensor : piece.tensors) {
-        Share& share = tensor.expert && separate_ ? units_[std::size_t(unit)].expert : units_[std::size_t(unit)].dense;
+        Share& share =
+            tensor.expert && separate_ ? units_[std::size_t(unit)].expert : units_[std::size_t(unit)].dense;
         const std::int64_t rows = padded_part(tensor.rows, use_.degree);
         share.shard += rows * tensor.columns * tensor.copies;
         share.padding += (rows * use_.degree - tensor.rows) * tensor.columns * tensor.copies;
@@ -224,7 +228,8 @@ class Sharder {
       }
       whole.last_backward = visits_[first].last_backward;
       if (whole.last_backward && !units_[root].empty()) scatter(whole, replicated_);
-      if (forward ? p_.reshard_after_forward : whole.last_backward || p_.reshard_after_forward) held.erase(root);
+      if (forward ? p_.reshard_after_forward : whole.last_backward || p_.reshard_after_forward)
+        held.erase(root);
       first = end;
     }
     copy(copied, role_.nodes.size());
@@ -239,7 +244,8 @@ class Sharder {
 
   void copy(std::size_t begin, std::size_t end) {
     if (begin < end)
-      out_.insert(out_.end(), role_.nodes.begin() + std::ptrdiff_t(begin), role_.nodes.begin() + std::ptrdiff_t(end));
+      out_.insert(out_.end(), role_.nodes.begin() + std::ptrdiff_t(begin),
+                  role_.nodes.begin() + std::ptrdiff_t(end));
   }
 
   Share share(std::int64_t elements) const {

@@ -30,7 +30,8 @@ Params read(const PassUse& use) {
   params.read(use.options, use.path, p);
   if (p.microbatches == 0) p.microbatches = use.degree;
   if (p.microbatches > 1'000'000)
-    throw UserError(use.where + " " + use.path + ".microbatches", "more than 1000000 micro-batches", "choose fewer");
+    throw UserError(use.where + " " + use.path + ".microbatches", "more than 1000000 micro-batches",
+                    "choose fewer");
   return p;
 }
 
@@ -150,8 +151,8 @@ void arrange(Draft& draft, const PassUse& use) {
                     "schedule '" + p.schedule + "' has one stage per rank", "use schedule = \"interleaved\"");
   if (use.degree * p.virtual_stages > std::int64_t(draft.works.size()))
     throw UserError(use.where + " " + use.path,
-                    std::to_string(use.degree * p.virtual_stages) + " stages, but '" + draft.step.model + "' has " +
-                        std::to_string(draft.works.size()) + " parts",
+                    std::to_string(use.degree * p.virtual_stages) + " stages, but '" + draft.step.model +
+                        "' has " + std::to_string(draft.works.size()) + " parts",
                     "choose fewer stages");
 
   const Pipeline pipeline{int(use.degree), int(p.virtual_stages), int(p.microbatches),

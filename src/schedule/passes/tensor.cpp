@@ -21,11 +21,11 @@ struct Params {
   Volume volume = Volume::megatron;
   bool sequence_parallel = false;
 };
-constexpr auto params =
-    options(choice("volume", &Params::volume, "elements of one all-reduce: the activation / T, or all of it",
-                   std::array{Word<Volume>{"paper", Volume::paper}, Word<Volume>{"megatron", Volume::megatron}}),
-            option("sequence_parallel", &Params::sequence_parallel,
-                   "reduce-scatter and all-gather around every part; embedding and head cut too"));
+constexpr auto params = options(
+    choice("volume", &Params::volume, "elements of one all-reduce: the activation / T, or all of it",
+           std::array{Word<Volume>{"paper", Volume::paper}, Word<Volume>{"megatron", Volume::megatron}}),
+    option("sequence_parallel", &Params::sequence_parallel,
+           "reduce-scatter and all-gather around every part; embedding and head cut too"));
 
 Params read(const PassUse& use) {
   Params p;
@@ -54,13 +54,14 @@ void cut(Tensor& tensor, std::int64_t degree, const PassUse& use) {
 void check_heads(const Draft& draft, const PassUse& use) {
   const Architecture& a = draft.step.architecture;
   if (a.hidden == 0)
-    throw UserError(use.where + " " + use.path, "model '" + draft.step.model + "' has no transformer layers to cut",
+    throw UserError(use.where + " " + use.path,
+                    "model '" + draft.step.model + "' has no transformer layers to cut",
                     "use data, fsdp or pipeline");
   if (a.heads % use.degree != 0 || a.feed_forward % use.degree != 0)
     throw UserError(use.where + " " + use.path,
                     std::to_string(a.heads) + " attention heads and a feed-forward width of " +
-                        std::to_string(a.feed_forward) + " cannot be shared by " + std::to_string(use.degree) +
-                        " ranks",
+                        std::to_string(a.feed_forward) + " cannot be shared by " +
+                        std::to_string(use.degree) + " ranks",
                     "choose a degree that divides both");
 }
 
@@ -71,9 +72,13 @@ class Inserter {
     reduced_ = p.volume == Volume::paper ? padded_part(whole_, use.degree) : whole_;
   }
 
-  Node all_reduce(const Node& beside) const { return node(beside, OperationKind::all_reduce, reduced_, reduced_); }
+  Node all_reduce(const Node& beside) const {
+    return node(beside, OperationKind::all_reduce, reduced_, reduced_);
+  }
   Node gather(const Node& beside) const { return node(beside, OperationKind::all_gather, shard(), padded()); }
-  Node scatter(const Node& beside) const { return node(beside, OperationKind::reduce_scatter, padded(), shard()); }
+  Node scatter(const Node& beside) const {
+    return node(beside, OperationKind::reduce_scatter, padded(), shard());
+  }
   Node gather_logits(const Node& beside) const {
     const std::int64_t one = draft_.tokens * (draft_.step.architecture.vocabulary / use_.degree);
     return node(beside, OperationKind::all_gather, one, one * use_.degree);
@@ -102,7 +107,8 @@ class Inserter {
   std::int64_t reduced_ = 0;
 };
 
-std::vector<Node> with_communication(const std::vector<Node>& nodes, const Inserter& insert, bool sequence_parallel) {
+std::vector<Node> with_communication(const std::vector<Node>& nodes, const Inserter& insert,
+                                     bool sequence_parallel) {
   std::vector<Node> out;
   for (const Node& node : nodes) {
     const Operation& op = node.operation;

@@ -34,12 +34,8 @@ Schedule random_schedule(Dice& dice) {
     };
     const auto axes = AxisSet(1 + dice.below(7));
     switch (dice.below(6)) {
-      case 0:
-        programs[std::size_t(dice.below(stages))].push_back(compute());
-        break;
-      case 1:
-        everyone(all_reduce(axes));
-        break;
+      case 0: programs[std::size_t(dice.below(stages))].push_back(compute()); break;
+      case 1: everyone(all_reduce(axes)); break;
       case 2:
         outstanding.push_back(start(all_reduce(axes), handle++));
         everyone(outstanding.back());

@@ -96,7 +96,8 @@ TEST(MakeStep, RefusesAnEmptyBatch) {
 }
 
 TEST(MakeStep, RefusesActivationsBeyondCounting) {
-  EXPECT_NE(step_refusal("vit-b", {.batch = std::int64_t{1} << 60}).find("9007199254740992"), std::string::npos);
+  EXPECT_NE(step_refusal("vit-b", {.batch = std::int64_t{1} << 60}).find("9007199254740992"),
+            std::string::npos);
   EXPECT_NE(step_refusal("vit-b", {.batch = std::int64_t{1} << 40}).find("--batch"), std::string::npos);
 }
 

@@ -26,15 +26,19 @@ TEST(Check, ACompiledScheduleIsSound) { EXPECT_THAT(check(compiled(pipelined, 4)
 TEST(Check, FindsAMissingReceive) {
   Schedule s = compiled(pipelined, 4, Flavour::paper);
   auto& operations = s.programs[1].operations;
-  std::erase_if(operations, [](const Operation& op) { return op.kind == OperationKind::recv && op.microbatch == 1; });
+  std::erase_if(operations,
+                [](const Operation& op) { return op.kind == OperationKind::recv && op.microbatch == 1; });
 
-  EXPECT_THAT(check(s), Contains(HasSubstr("role 0 operation 3: send pipeline micro-batch 1: can never complete")));
+  EXPECT_THAT(check(s),
+              Contains(HasSubstr("role 0 operation 3: send pipeline micro-batch 1: can never complete")));
 }
 
 TEST(Check, FindsTwoBlockingSendsThatMeet) {
   Schedule s = compiled(pipelined, 4, Flavour::paper);
   for (std::size_t role : {0, 1}) {
-    Operation send{.kind = OperationKind::send, .axes = AxisSet{1} << s.role_axis, .peer = role == 0 ? 1 : 0,
+    Operation send{.kind = OperationKind::send,
+                   .axes = AxisSet{1} << s.role_axis,
+                   .peer = role == 0 ? 1 : 0,
                    .elements_sent = 1};
     Operation recv = send;
     recv.kind = OperationKind::recv;
@@ -93,7 +97,8 @@ TEST(Check, FindsCollectivesOfRolesInAnotherOrder) {
   Schedule s = compiled(pipelined, 4);
   const AxisSet world = s.grid.all();
   const Operation barrier{.kind = OperationKind::barrier, .axes = world};
-  const Operation reduce{.kind = OperationKind::all_reduce, .axes = world, .elements_sent = 4, .elements_received = 4};
+  const Operation reduce{
+      .kind = OperationKind::all_reduce, .axes = world, .elements_sent = 4, .elements_received = 4};
   s.programs[0].operations.insert(s.programs[0].operations.end(), {barrier, reduce});
   s.programs[1].operations.insert(s.programs[1].operations.end(), {reduce, barrier});
 

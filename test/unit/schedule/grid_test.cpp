@@ -30,7 +30,8 @@ TEST(ProcessGrid, GroupsDifferOnlyAlongTheirAxes) {
 TEST(ProcessGrid, IndexOfIsTheInverseOfRank) {
   for (AxisSet axes = 1; axes < 8; ++axes) {
     const Group group = grid.group(7, axes);
-    for (std::int64_t i = 0; i < group.size(); ++i) EXPECT_EQ(group.index_of(group.rank(i)), i) << "axes " << axes;
+    for (std::int64_t i = 0; i < group.size(); ++i)
+      EXPECT_EQ(group.index_of(group.rank(i)), i) << "axes " << axes;
   }
 }
 

@@ -89,11 +89,13 @@ TEST(Tensor, DividesComputeAndSumsActivations) {
 
 TEST(Tensor, ThePapersVolumeIsTheShareOfOneRank) {
   EXPECT_EQ(sizes(compiled("tensor = 2", 2, Flavour::paper), all_reduce)[0], 8 * 4 * 8 / 2);
-  EXPECT_EQ(sizes(compiled("tensor = {degree = 2, volume = \"megatron\"}", 2, Flavour::paper), all_reduce)[0], 8 * 4 * 8);
+  EXPECT_EQ(sizes(compiled("tensor = {degree = 2, volume = \"megatron\"}", 2, Flavour::paper), all_reduce)[0],
+            8 * 4 * 8);
 }
 
 TEST(Tensor, RefusesHeadsThatDoNotDivide) {
-  EXPECT_THAT(message([] { compiled("tensor = 8", 8); }), testing::HasSubstr("plan.tensor: 4 attention heads"));
+  EXPECT_THAT(message([] { compiled("tensor = 8", 8); }),
+              testing::HasSubstr("plan.tensor: 4 attention heads"));
 }
 
 TEST(Context, SharesTokensAndSumsGradientsOverItsAxis) {
@@ -108,7 +110,8 @@ TEST(Expert, SendsTwoActiveExpertsPerToken) {
   const Schedule s = compiled("expert = 4", 4, Flavour::pytorch, {.experts = 4});
 
   EXPECT_EQ(count(s, 0, all_to_all, "expert"), 4 * 2 * 2);
-  EXPECT_EQ(sizes(s, all_to_all)[0], 8 * 4 * 8 * 2 / 4);  // samples · tokens · hidden · 2, a quarter to each peer
+  EXPECT_EQ(sizes(s, all_to_all)[0],
+            8 * 4 * 8 * 2 / 4);  // samples · tokens · hidden · 2, a quarter to each peer
   EXPECT_EQ(s.global_batch, 8 * 4);
 }
 
@@ -169,7 +172,8 @@ TEST(Pipeline, RefusesLayersThatDoNotDivide) {
 }
 
 TEST(Plan, ComposesItsAxesFastestFirst) {
-  const Schedule s = compiled("data = \"rest\"\ntensor = 2\npipeline = {stages = 2, microbatches = 2}\nfsdp = 2", 16);
+  const Schedule s =
+      compiled("data = \"rest\"\ntensor = 2\npipeline = {stages = 2, microbatches = 2}\nfsdp = 2", 16);
 
   std::string axes;
   for (const Axis& axis : s.grid.axes()) axes += axis.name + "=" + std::to_string(axis.size) + " ";
@@ -179,12 +183,14 @@ TEST(Plan, ComposesItsAxesFastestFirst) {
 TEST(Plan, RefusesRanksThatDoNotFit) {
   EXPECT_THAT(message([] { compiled("tensor = 2\ndata = \"rest\"", 7); }),
               testing::HasSubstr("7 ranks do not fit the plan (tensor 2)"));
-  EXPECT_THAT(message([] { compiled("tensor = 2", 4); }), testing::HasSubstr("4 ranks do not fit the plan (tensor 2)"));
+  EXPECT_THAT(message([] { compiled("tensor = 2", 4); }),
+              testing::HasSubstr("4 ranks do not fit the plan (tensor 2)"));
 }
 
 TEST(Plan, NamesTheLineOfAnUnknownPass) {
-  EXPECT_THAT(message([] { compiled("data = 2\npipelin = 2", 4); }),
-              testing::AllOf(testing::HasSubstr("plan.toml:2"), testing::HasSubstr("nothing is called 'pipelin'")));
+  EXPECT_THAT(
+      message([] { compiled("data = 2\npipelin = 2", 4); }),
+      testing::AllOf(testing::HasSubstr("plan.toml:2"), testing::HasSubstr("nothing is called 'pipelin'")));
 }
 
 TEST(Scale, KeepsOperationsAndTheirShape) {
@@ -223,8 +229,8 @@ TEST_P(EveryPass, IsSoundAloneAndWithEveryOther) {
       const std::int64_t ranks = other == GetParam() ? 2 : 4;
       const bool needs_data = plan.find("data") == std::string::npos;
 
-      const Schedule s = compiled(needs_data ? plan + "\ndata = \"rest\"" : plan, ranks * (needs_data ? 2 : 1), flavour,
-                                  {.experts = 4});
+      const Schedule s = compiled(needs_data ? plan + "\ndata = \"rest\"" : plan,
+                                  ranks * (needs_data ? 2 : 1), flavour, {.experts = 4});
 
       EXPECT_TRUE(check(s).empty()) << plan;
       EXPECT_FALSE(ledger_of(s).empty()) << plan;

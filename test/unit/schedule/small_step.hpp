@@ -29,20 +29,34 @@ inline Step small_step(SmallStep small = {}) {
   step.batch = 8 * small.microbatches;
   step.microbatches = small.microbatches;
   step.sequence = 4;
-  step.architecture = {.layers = small.layers, .hidden = 8, .heads = 4, .kv_heads = 2, .head_size = 2,
-                       .feed_forward = 16, .vocabulary = 32, .sequence = 4, .experts = small.experts,
-                       .experts_active = small.experts > 1 ? 2 : 1, .gated = true, .causal = true};
+  step.architecture = {.layers = small.layers,
+                       .hidden = 8,
+                       .heads = 4,
+                       .kv_heads = 2,
+                       .head_size = 2,
+                       .feed_forward = 16,
+                       .vocabulary = 32,
+                       .sequence = 4,
+                       .experts = small.experts,
+                       .experts_active = small.experts > 1 ? 2 : 1,
+                       .gated = true,
+                       .causal = true};
   const bool mixture = small.experts > 1;
   step.works.push_back(work_of(PartKind::embedding, -1, {{"embed", 32, 8, Cut::rows}}, 0));
   for (int layer = 0; layer < small.layers; ++layer) {
     step.works.push_back(work_of(PartKind::attention, layer,
-                                 {{"norm1", 8}, {"q", 8, 8, Cut::rows}, {"k", 4, 8, Cut::rows},
-                                  {"v", 4, 8, Cut::rows}, {"o", 8, 8, Cut::columns}}, 1));
+                                 {{"norm1", 8},
+                                  {"q", 8, 8, Cut::rows},
+                                  {"k", 4, 8, Cut::rows},
+                                  {"v", 4, 8, Cut::rows},
+                                  {"o", 8, 8, Cut::columns}},
+                                 1));
     step.works.push_back(work_of(PartKind::mlp, layer,
                                  {{"norm2", 8},
                                   {"gate", 16, 8, Cut::rows, mixture, small.experts},
                                   {"up", 16, 8, Cut::rows, mixture, small.experts},
-                                  {"down", 8, 16, Cut::columns, mixture, small.experts}}, 1));
+                                  {"down", 8, 16, Cut::columns, mixture, small.experts}},
+                                 1));
   }
   step.works.push_back(work_of(PartKind::norm, -1, {{"norm", 8}}, 0));
   step.works.push_back(work_of(PartKind::head, -1, {{"head", 32, 8, Cut::rows}}, 0));
@@ -73,7 +87,8 @@ inline Schedule compiled(const std::string& toml, std::int64_t ranks, Flavour fl
 
 inline std::int64_t count(const Schedule& s, std::size_t role, OperationKind kind, const std::string& axis) {
   std::int64_t n = 0;
-  for (const Operation& op : s.programs[role].operations) n += op.kind == kind && s.grid.text(op.axes) == axis;
+  for (const Operation& op : s.programs[role].operations)
+    n += op.kind == kind && s.grid.text(op.axes) == axis;
   return n;
 }
 
