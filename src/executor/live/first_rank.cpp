@@ -92,9 +92,8 @@ int verdict(int status, const FirstRank& first, int asked) {
   if (is_ours(code) && (first.exit || !first.begun)) return code;
   if (asked > 0 && !first.begun) throw LostRank("run", "ended by a signal before the ranks had begun");
   if (asked > 1) throw LostRank("run", "ended at once by a second signal; there is no result");
-  throw LostRank("run", fmt::format("a rank was lost: {}{}", said_of(status),
-                                    first.exit ? "" : ", and the first rank without a word"),
-                 "killed from outside, or for memory (the kernel's log tells), or it crashed");
+  throw LostRank("run", fmt::format("a rank was lost: {}", said_of(status)),
+                 "it crashed, or was killed from outside or for want of memory (the kernel's log tells)");
 }
 
 }  // namespace dlnb

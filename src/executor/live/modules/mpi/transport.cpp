@@ -129,7 +129,7 @@ class MpiTransport final : public Transport {
     MPI_Comm communicator;
     int members;
   };
-  static constexpr int yields_before_naps = 20;
+  static constexpr int yields_before_naps = 5;
   static void nap() {
     constexpr timespec time{0, 30'000};
     clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
