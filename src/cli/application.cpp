@@ -16,6 +16,7 @@
 #include "cli/output.hpp"
 #include "cli/table.hpp"
 #include "core/log.hpp"
+#include "core/progress.hpp"
 #include "core/provenance.hpp"
 
 namespace dlnb {
@@ -185,6 +186,7 @@ void set_up_log(const Arguments& arguments) {
     throw UserError("--quiet", "contradicts --verbose", "give one of them");
   log::set_colour(colour_wanted(arguments.has("--no-color")));
   if (arguments.has("--quiet")) log::set_level(log::Level::quiet);
+  if (!arguments.has("--quiet") && progress_wanted()) progress::switch_on();
   if (arguments.has("--verbose")) log::set_level(log::Level::debug);
 }
 

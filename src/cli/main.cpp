@@ -11,6 +11,7 @@
 
 #include "cli/application.hpp"
 #include "cli/output.hpp"
+#include "core/progress.hpp"
 #include "executor/live/live.hpp"
 
 namespace {
@@ -23,6 +24,7 @@ bool colour(int argc, char** argv) {
 }
 
 void say(bool coloured, const std::string& problem, const std::string& hint) {
+  dlnb::progress::clear();
   std::string text = coloured ? "\033[1;31merror:\033[0m " : "error: ";
   text += problem + "\n";
   if (!hint.empty()) text += "  " + hint + "\n";

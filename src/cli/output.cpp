@@ -12,6 +12,16 @@
 #include <dlnb/error.hpp>
 
 namespace dlnb {
+namespace {
+
+constexpr const char* progress_variable = "DLNB_SHOW_PROGRESS";
+
+bool is_terminal() {
+  const char* terminal = std::getenv("TERM");
+  return isatty(STDERR_FILENO) && !(terminal && std::strcmp(terminal, "dumb") == 0);
+}
+
+}  // namespace
 
 void guard_standard_streams() {
   for (const int descriptor : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO})
@@ -38,8 +48,15 @@ void print(std::string_view text) {
 bool colour_wanted(bool no_colour_option) {
   const char* no_color = std::getenv("NO_COLOR");
   if (no_colour_option || (no_color && *no_color)) return false;
-  const char* terminal = std::getenv("TERM");
-  return isatty(STDERR_FILENO) && !(terminal && std::strcmp(terminal, "dumb") == 0);
+  return is_terminal();
 }
+
+bool progress_wanted() {
+  const bool handed_on = std::getenv(progress_variable) != nullptr;
+  unsetenv(progress_variable);
+  return handed_on || is_terminal();
+}
+
+void hand_on_progress() { setenv(progress_variable, "1", 1); }
 
 }  // namespace dlnb

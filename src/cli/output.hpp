@@ -16,4 +16,9 @@ void print(std::string_view text);
 /// Whether talk on stderr is coloured: a terminal, no --no-color, no NO_COLOR.
 bool colour_wanted(bool no_colour_option);
 
+/// Whether stderr is a terminal that a line can be taken back from; of a rank: its launcher's, which said so in
+/// the environment by `hand_on_progress`.
+bool progress_wanted();
+void hand_on_progress();
+
 }  // namespace dlnb

@@ -14,6 +14,7 @@
 
 #include "cli/output.hpp"
 #include "core/log.hpp"
+#include "core/progress.hpp"
 #include "report/report.hpp"
 #include "report/web_page.hpp"
 
@@ -104,6 +105,7 @@ void check_result_output(const Arguments& given) {
 }
 
 void write_result(const Arguments& given, const Result& result) {
+  progress::clear();
   const std::string output = given.text("--output");
   if (!output.empty() && output != "-") {
     write_file(output, text_for(result, output));

@@ -9,6 +9,8 @@
 
 #include <dlnb/error.hpp>
 
+#include "core/progress.hpp"
+
 namespace dlnb::log {
 namespace {
 
@@ -40,6 +42,7 @@ Talk& talk() {
 void say(spdlog::level::level_enum level, std::string_view message) {
   if (!talk().logger.should_log(level)) return;
   const std::string text = printable(message);
+  progress::clear();
   talk().logger.log(level, spdlog::string_view_t(text));
 }
 

@@ -81,12 +81,22 @@ class Streams(ProgramTest):
             with self.subTest(words=words, environment=environment):
                 self.assertEqual("\033" in self.on_a_terminal(words, environment), coloured)
 
+    def test_progress_on_a_terminal_only_and_taken_away_again(self):
+        line = ["run", "--plan", "dp", "--model", "vit-h", "--backend", "threads", "--ranks", "2", "--scale", "1/512",
+                "--min-time", "1.5 s"]
+        said = self.on_a_terminal(line, {})
+        self.assertIn("\rmeasured iterations", said)
+        self.assertGreater(said.rindex("\r\033[K"), said.rindex("measured iterations"))
+        self.assertNotIn("measured iterations", self.on_a_terminal([*line, "--quiet"], {}))
+        self.assertNotIn("measured iterations", run(*line).stderr)
+
     def on_a_terminal(self, words, environment):
         """What the program says where stderr is a terminal."""
         main, end = os.openpty()
         env = {name: value for name, value in os.environ.items() if name != "NO_COLOR"}
         env.update({"TERM": "xterm"}, **environment)
         subprocess.run([PROGRAM, *words], env=env, stdout=subprocess.DEVNULL, stderr=end, timeout=60, check=False)
+        os.write(end, b"\n")  # so that there is something to read
         os.close(end)
         said = os.read(main, 4096).decode()
         os.close(main)

@@ -6,9 +6,11 @@
 
 #include <dlnb/error.hpp>
 
+#include "cli/output.hpp"
 #include "cli/result_output.hpp"
 #include "cli/run_options.hpp"
 #include "core/log.hpp"
+#include "core/progress.hpp"
 #include "executor/live/live.hpp"
 #include "pipeline.hpp"
 
@@ -44,6 +46,7 @@ int run_command(const Arguments& given) {
   check_result_output(given);
   if (inside_a_world() || !needs_launcher(spec.backend)) return run_here(given, spec);
   make_schedule(spec);  // whatever is wrong with it is said here, once, and not by every rank
+  if (progress::is_on()) hand_on_progress();
   return launch(spec, rank_command(given, spec));
 }
 

@@ -12,6 +12,7 @@
 #include <dlnb/error.hpp>
 
 #include "core/log.hpp"
+#include "core/progress.hpp"
 #include "executor/live/binding.hpp"
 #include "executor/live/buffers.hpp"
 #include "executor/live/clocks.hpp"
@@ -187,6 +188,7 @@ class Session {
       record_.iteration_begin.push_back(begin);
       record_.iteration_end.push_back(end);
       last = decision_;
+      if (transport_.rank() == 0) progress::report("measured iterations", done, spec_.iterations);
     }
   }
 

@@ -11,6 +11,8 @@
 
 #include <dlnb/error.hpp>
 
+#include "core/progress.hpp"
+
 namespace dlnb::sim {
 namespace {
 
@@ -107,6 +109,11 @@ void Engine::advance(std::int32_t index, double now) {
     }
     rank.arrived = false;
     ++rank.action;
+    // One rank stands for all: in a step of synchronous training they are never far apart.
+    if (index == 0)
+      progress::report("simulated operations of rank 0",
+                       std::int64_t(rank.iteration) * std::int64_t(role.actions.size()) + rank.action,
+                       std::int64_t(iterations_) * std::int64_t(role.actions.size()));
   }
 }
 
