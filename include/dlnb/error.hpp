@@ -62,8 +62,8 @@ class LostRank : public Error {
 /// "choose one of: a, b, c", led by "did you mean 'b'?" where one of `choices` is near `given`.
 std::string choose_one_of(std::string_view given, const std::vector<std::string>& choices);
 
-/// Text from outside, for a terminal: control characters made visible ("\x1b"), and cut with an ellipsis behind
-/// `longest` bytes, never inside a UTF-8 character.
+/// Text from outside, for a terminal: control characters made visible ("\x1b"), and cut with an ellipsis
+/// behind `longest` bytes, never inside a UTF-8 character.
 std::string printable(std::string_view text, std::size_t longest = std::string_view::npos);
 
 [[noreturn]] void broken_claim(const char* claim, std::string_view message, const char* file, int line);

@@ -47,8 +47,8 @@ std::string read(const fs::path& file, std::uintmax_t room) {
   return text;
 }
 
-// Where the parser is, and how many members the open objects were given: an object that ends with fewer has one
-// twice, and JSON says nothing about which of the two counts.
+// Where the parser is, and how many members the open objects were given: an object that ends with fewer has
+// one twice, and JSON says nothing about which of the two counts.
 class Members {
  public:
   explicit Members(const fs::path& file) : file_(file) {}
@@ -151,7 +151,8 @@ std::string html_report(const std::vector<fs::path>& results) {
   DLNB_REQUIRE(tag != page.npos, "the page has a place for results");
   const std::size_t begin = tag + results_tag.size();
   const std::size_t end = page.find("</script>", begin);
-  DLNB_REQUIRE(end != page.npos && page.find(results_tag, begin) == page.npos, "the page has one place for results");
+  DLNB_REQUIRE(end != page.npos && page.find(results_tag, begin) == page.npos,
+               "the page has one place for results");
   content.insert(0, page.substr(0, begin));
   content += page.substr(end);
   return content;

@@ -23,7 +23,9 @@ Json smallest_result() {
   return Json::parse(entry_called(formats::all(), "json", "test").write(result));
 }
 
-Json full_result() { return Json::parse(entry_called(formats::all(), "json", "test").write(sample_result())); }
+Json full_result() {
+  return Json::parse(entry_called(formats::all(), "json", "test").write(sample_result()));
+}
 
 bool has_page() {
   try {
@@ -153,11 +155,13 @@ TEST_F(HtmlReport, RefusesJsonThatIsNoResult) {
 
 TEST_F(HtmlReport, NamesTheMemberThatIsWrong) {
   EXPECT_EQ(refusal_of_member("/iterations", 5), "a.json: iterations: expected a list, found 5");
-  EXPECT_EQ(refusal_of_member("/valid", "yes"), "a.json: valid: expected true or false, found the text 'yes'");
+  EXPECT_EQ(refusal_of_member("/valid", "yes"),
+            "a.json: valid: expected true or false, found the text 'yes'");
   EXPECT_EQ(refusal_of_member("/metrics/compute/value", nullptr),
             "a.json: metrics.compute.value: expected a number, found null");
   EXPECT_EQ(refusal_of_member("/grid/1", nullptr), "a.json: grid[1]: expected an object, found null");
-  EXPECT_EQ(refusal_of_member("/timeline/ranks", "x"), "a.json: timeline.ranks: expected a list, found the text 'x'");
+  EXPECT_EQ(refusal_of_member("/timeline/ranks", "x"),
+            "a.json: timeline.ranks: expected a list, found the text 'x'");
   EXPECT_EQ(refusal_of_member("/timeline/ranks/0/events/1/colour", "red"),
             "a.json: timeline.ranks[0].events[1].colour: nothing is called so here");
   EXPECT_EQ(refusal_of_member("/metrics/compute/count", 0),
