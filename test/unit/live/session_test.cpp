@@ -124,7 +124,7 @@ Trace run_with_signal(int signal, const RunSpec& spec) {
 
 TEST(Session, ASignalEndsItAfterTheIterationAndIsNoted) {
   RunSpec spec = plans::spec(2);
-  spec.iterations = 1'000'000;
+  spec.iterations = 100'000;
 
   const Trace trace = run_with_signal(SIGUSR1, spec);
 
