@@ -66,11 +66,10 @@ void add(CLI::App& app, const Argument& argument, Arguments& into) {
   } else {
     const auto store = [&into, argument](const CLI::results_t& values) {
       if (values.size() > 1 && !argument.repeatable)
-        throw UserError(
-            argument.name,
-            fmt::format("given {} times, with {} and {}", values.size(), in_quotes(values[0]),
-                        in_quotes(values[1])),
-            "give it once");
+        throw UserError(argument.name,
+                        fmt::format("given {} times, with {} and {}", values.size(), in_quotes(values[0]),
+                                    in_quotes(values[1])),
+                        "give it once");
       for (const std::string& value : values) {
         refuse(argument.name, argument, value);
         into.add(argument.name, value);

@@ -23,13 +23,13 @@ struct PlanFile {
   std::string source;
   Flavour flavour = Flavour::paper;
   Value passes;
-  Value paper;    // laid over `passes` in that flavour
+  Value paper;  // laid over `passes` in that flavour
   Value pytorch;
 };
 
 struct Passes {
   std::string_view name;
-  Value PlanFile::*member;
+  Value PlanFile::* member;
 
   void read(const Value& value, std::string_view key, PlanFile& file) const {
     if (value.table(key).size() > most_passes)
@@ -43,7 +43,8 @@ constexpr auto plan_file = options(
     option("summary", &PlanFile::summary, "one line"), option("source", &PlanFile::source, "citation"),
     choice("flavour", &PlanFile::flavour, "whose program",
            std::array<Word<Flavour>, 2>{{{"paper", Flavour::paper}, {"pytorch", Flavour::pytorch}}}),
-    Passes{"plan", &PlanFile::passes}, Passes{"paper", &PlanFile::paper}, Passes{"pytorch", &PlanFile::pytorch});
+    Passes{"plan", &PlanFile::passes}, Passes{"paper", &PlanFile::paper},
+    Passes{"pytorch", &PlanFile::pytorch});
 
 std::filesystem::path find_plan(const std::string& name_or_file, const std::string& where) {
   try {

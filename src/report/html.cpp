@@ -19,7 +19,8 @@ namespace fs = std::filesystem;
 // A browser keeps a page of this size; beyond it a string of the page no longer fits in some.
 constexpr std::uintmax_t most_bytes = 256u << 20;
 
-constexpr std::string_view how_to_write_one = "write one with `dlnetbench run … -o result.json` or `simulate`";
+constexpr std::string_view how_to_write_one =
+    "write one with `dlnetbench run … -o result.json` or `simulate`";
 
 std::string where(const fs::path& file, const std::string& member) {
   return member.empty() ? file.string() : file.string() + ": " + member;
@@ -90,8 +91,9 @@ Json parse(const fs::path& file, const std::string& text) {
   try {
     return Json::parse(text, Members(file));
   } catch (const Json::parse_error& error) {
-    const auto line = 1 + std::count(text.begin(), text.begin() + static_cast<std::ptrdiff_t>(std::min(
-                                                                      error.byte, text.size())), '\n');
+    const auto line =
+        1 + std::count(text.begin(),
+                       text.begin() + static_cast<std::ptrdiff_t>(std::min(error.byte, text.size())), '\n');
     const bool cut_off = error.byte >= text.size();
     throw UserError(fmt::format("{}:{}", file.string(), line),
                     cut_off ? fmt::format("the JSON ends too early, after {} bytes", text.size())

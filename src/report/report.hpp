@@ -12,7 +12,7 @@ namespace dlnb {
 
 /// A way to write one result. One file each in formats/.
 struct Format {
-  std::string_view name;      ///< "text", "json", "csv"
+  std::string_view name;  ///< "text", "json", "csv"
   std::string_view summary;
   std::string (*write)(const Result&);
 };

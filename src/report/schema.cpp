@@ -77,8 +77,8 @@ class Validator {
     }
     // What is of another type has no members worth looking at.
     if (const auto type = schema.find("type"); type != schema.end() && !is_a(*type, value))
-      return fail(at, fmt::format("expected {}, found {}", words_for(type->get<std::string>()),
-                                  words_for(value)));
+      return fail(
+          at, fmt::format("expected {}, found {}", words_for(type->get<std::string>()), words_for(value)));
     for (auto keyword = schema.begin(); keyword != schema.end(); ++keyword)
       check_keyword(schema, keyword.key(), *keyword, value, at);
   }

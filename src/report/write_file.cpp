@@ -54,19 +54,14 @@ bool write_all(int descriptor, std::string_view text) {
   const std::string problem = std::string("cannot be written: ") + std::strerror(error);
   switch (error) {
     case ENOENT:
-    case ENOTDIR:
-      throw UserError(file.string(), problem, "make its folder first, or name another file");
+    case ENOTDIR: throw UserError(file.string(), problem, "make its folder first, or name another file");
     case EACCES:
     case EPERM:
-    case EROFS:
-      throw UserError(file.string(), problem, "name a file in a folder you may write to");
-    case ENAMETOOLONG:
-      throw UserError(file.string(), problem, "give it a shorter name");
+    case EROFS: throw UserError(file.string(), problem, "name a file in a folder you may write to");
+    case ENAMETOOLONG: throw UserError(file.string(), problem, "give it a shorter name");
     case ENOSPC:
-    case EDQUOT:
-      throw UserError(file.string(), problem, "make room, or name a file on another disk");
-    default:
-      throw UserError(file.string(), problem);
+    case EDQUOT: throw UserError(file.string(), problem, "make room, or name a file on another disk");
+    default: throw UserError(file.string(), problem);
   }
 }
 

@@ -52,10 +52,8 @@ int run(const Arguments& given) {
   if (for_people)
     print(fmt::format("{} · {} · {}, what one rank of a role moves in one step\n\n", schedule.plan,
                       schedule.model, counted(schedule.grid.ranks(), "rank")));
-  if (format == "json")
-    print(R"({"schema": "dlnetbench.ledger/1", "rows": )" + to_json(table) + "}\n");
-  else
-    print(to_format(table, format));
+  if (format == "json") print(R"({"schema": "dlnetbench.ledger/1", "rows": )" + to_json(table) + "}\n");
+  else print(to_format(table, format));
   if (for_people && !schedule.notes.empty()) {
     print("\n");
     for (const std::string& note : schedule.notes) print("note: " + note + "\n");

@@ -32,9 +32,9 @@ std::optional<int> number_in(const fs::path& file) {
 }
 
 bool is_ours(int code) {
-  return std::ranges::any_of(
-      std::initializer_list<Exit>{Exit::success, Exit::user_error, Exit::unavailable, Exit::wrong_result, Exit::lost_rank},
-      [&](Exit known) { return code == int(known); });
+  return std::ranges::any_of(std::initializer_list<Exit>{Exit::success, Exit::user_error, Exit::unavailable,
+                                                         Exit::wrong_result, Exit::lost_rank},
+                             [&](Exit known) { return code == int(known); });
 }
 
 std::string said_of(int status) {
@@ -55,7 +55,9 @@ FirstRankFolder::~FirstRankFolder() {
   if (!folder_.empty()) fs::remove_all(folder_, ignored);
 }
 
-std::pair<std::string, std::string> FirstRankFolder::variable() const { return {variable_name, folder_.string()}; }
+std::pair<std::string, std::string> FirstRankFolder::variable() const {
+  return {variable_name, folder_.string()};
+}
 
 void FirstRankFolder::tell_signal(int signal) const {
   if (!folder_.empty()) write_number(folder_ / "signal", signal);

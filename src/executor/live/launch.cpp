@@ -37,7 +37,8 @@ std::vector<std::string> environment_with(const std::vector<std::pair<std::strin
   for (char** entry = environ; *entry; ++entry) {
     const std::string_view word = *entry;
     const std::string_view name = word.substr(0, word.find('='));
-    if (std::ranges::none_of(added, [&](const auto& one) { return one.first == name; })) environment.emplace_back(word);
+    if (std::ranges::none_of(added, [&](const auto& one) { return one.first == name; }))
+      environment.emplace_back(word);
   }
   for (const auto& [name, value] : added) environment.push_back(name + "=" + value);
   return environment;

@@ -89,12 +89,13 @@ void judge_compute(Trace& trace, bool cores_shared) {
   const std::string error = fmt::format("by {:.2f} % ({}) on average", worst->compute_error * 100,
                                         to_text(Seconds{double(worst->compute_error_ns) * 1e-9}));
   if (cores_shared) {
-    trace.notes.push_back(fmt::format("rank {} went on late after compute, {}: it had no core", worst->rank, error));
+    trace.notes.push_back(
+        fmt::format("rank {} went on late after compute, {}: it had no core", worst->rank, error));
     return;
   }
   trace.valid = false;
-  trace.notes.push_back(fmt::format("INVALID: compute phases of rank {} were off {}, {:.0f} % is allowed", worst->rank,
-                                    error, largest_compute_error * 100));
+  trace.notes.push_back(fmt::format("INVALID: compute phases of rank {} were off {}, {:.0f} % is allowed",
+                                    worst->rank, error, largest_compute_error * 100));
 }
 
 }  // namespace dlnb

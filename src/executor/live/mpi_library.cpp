@@ -98,7 +98,8 @@ OpenTransport load(const MpiLibrary& library) {
   const auto stamp = reinterpret_cast<ModuleStamp>(dlsym(module, module_stamp_symbol));
   const auto open = reinterpret_cast<OpenTransport>(dlsym(module, open_transport_symbol));
   if (stamp && open && std::string_view(stamp()) == interface_stamp) return open;
-  throw Unavailable("--backend", fmt::format("{} was built for another version of this program", file.string()),
+  throw Unavailable("--backend",
+                    fmt::format("{} was built for another version of this program", file.string()),
                     "rebuild the modules together with the program, or install both again");
 }
 

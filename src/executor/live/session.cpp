@@ -98,10 +98,10 @@ class Session {
                         host.ranks, to_text(Bytes{host.library}), to_text(Bytes{host.available})));
         if (!host.cores_shared()) continue;
         if (!terms.cores_shared)
-          notes_.push_back(
-              fmt::format("{} threads share {} cores: compute phases do not spin and are paid in lumps of 500 us; "
-                          "what a rank waits for a core beyond a deadline counts as transfer",
-                          host.threads, host.cores));
+          notes_.push_back(fmt::format(
+              "{} threads share {} cores: compute phases do not spin and are paid in lumps of 500 us; "
+              "what a rank waits for a core beyond a deadline counts as transfer",
+              host.threads, host.cores));
         terms.cores_shared = true;
       }
       return memory_shortage(hosts);
@@ -301,8 +301,8 @@ class Session {
     trace.notes = std::move(notes_);
     trace.notes.push_back(fmt::format("progress while computing: {}", name_of(mode_)));
     if (ended_early_)
-      trace.notes.push_back(fmt::format("ended early by {} after {} iteration{}", ending_signal(), trace.iterations,
-                                        trace.iterations == 1 ? "" : "s"));
+      trace.notes.push_back(fmt::format("ended early by {} after {} iteration{}", ending_signal(),
+                                        trace.iterations, trace.iterations == 1 ? "" : "s"));
     judge_compute(trace, cores_shared_);
     return trace;
   }

@@ -38,7 +38,11 @@ TEST(Printable, CutsBetweenCharacters) {
   EXPECT_EQ(printable("aéb", 4), "aéb");
 }
 
-TEST(Printable, ShowsWhatTerminalsTakeForAnEscape) { EXPECT_EQ(printable("\xC2\x9B" "2J"), "\\x9b2J"); }
+TEST(Printable, ShowsWhatTerminalsTakeForAnEscape) {
+  EXPECT_EQ(printable("\xC2\x9B"
+                      "2J"),
+            "\\x9b2J");
+}
 
 TEST(Error, KindsHaveTheirExitCodes) {
   EXPECT_EQ(int(UserError("", "").exit()), 2);

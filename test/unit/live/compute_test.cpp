@@ -62,7 +62,8 @@ TEST(ExactCompute, DoesNotSleepInAPhaseShorterThanTheMargin) {
 }
 
 TEST(ExactCompute, CarriesItsErrorOverSoThatPhasesDoNotDrift) {
-  constexpr std::int64_t late = 170'000, asked = 500'000;  // later than the margin: every phase ends 50 us late
+  constexpr std::int64_t late = 170'000,
+                         asked = 500'000;  // later than the margin: every phase ends 50 us late
   constexpr int phases = 100;
   LateClock clock(late);
   ExactCompute compute(clock, nullptr);

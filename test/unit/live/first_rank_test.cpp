@@ -43,7 +43,8 @@ TEST(FirstRank, TheLauncherCountsWhereItHasNotBegunOrAnotherRankSaidWhy) {
 TEST(FirstRank, EndedWithoutAWordItIsLostWhateverTheLauncherSays) {
   const FirstRank silent{.begun = true};
 
-  EXPECT_NE(lost(exited(137), silent, 0).find("a rank was lost: the launcher ended with 137"), std::string::npos);
+  EXPECT_NE(lost(exited(137), silent, 0).find("a rank was lost: the launcher ended with 137"),
+            std::string::npos);
   EXPECT_NE(lost(exited(0), silent, 0).find("a rank was lost"), std::string::npos);
   EXPECT_NE(lost(exited(4), silent, 0).find("a rank was lost"), std::string::npos);  // SIGILL is 4 as well
   EXPECT_NE(lost(killed(SIGKILL), silent, 0).find("ended by signal 9"), std::string::npos);

@@ -130,8 +130,8 @@ TEST(Session, ASignalEndsItAfterTheIterationAndIsNoted) {
 
   EXPECT_LT(trace.iterations, spec.iterations);
   ASSERT_GT(trace.iterations, 1);
-  EXPECT_THAT(trace.notes, testing::Contains("ended early by SIGUSR1 after " + std::to_string(trace.iterations) +
-                                             " iterations"));
+  EXPECT_THAT(trace.notes, testing::Contains("ended early by SIGUSR1 after " +
+                                             std::to_string(trace.iterations) + " iterations"));
 }
 
 TEST(Session, ASignalBeforeTheShortestTimeIsNotedAsWell) {

@@ -213,7 +213,8 @@ TEST_F(HtmlReport, RefusesMoreThanAPageHolds) {
   const fs::path large = file("large.json", "{}");
   fs::resize_file(large, (std::uintmax_t{257} << 20));  // a hole: no disk is used
 
-  EXPECT_EQ(refusal(large), "large.json: 2 MiB more than fit: the results of one page may have 256 MiB together");
+  EXPECT_EQ(refusal(large),
+            "large.json: 2 MiB more than fit: the results of one page may have 256 MiB together");
 }
 
 }  // namespace

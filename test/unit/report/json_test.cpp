@@ -29,9 +29,7 @@ const Json& schema() {
   return schema;
 }
 
-TEST(ResultJson, FollowsTheSchema) {
-  EXPECT_THAT(violations(schema(), json_of(sample_result())), IsEmpty());
-}
+TEST(ResultJson, FollowsTheSchema) { EXPECT_THAT(violations(schema(), json_of(sample_result())), IsEmpty()); }
 
 TEST(ResultJson, FollowsTheSchemaWhereThereIsNothingToSay) {
   Result result;

@@ -381,9 +381,9 @@ std::exception_ptr current_failure(std::int64_t ranks) {
     throw;
   } catch (const std::system_error& error) {
     if (error.code() != std::errc::resource_unavailable_try_again) return std::current_exception();
-    return std::make_exception_ptr(
-        Unavailable("--ranks", fmt::format("the system gives no more threads ({} ranks want two each, or three)", ranks),
-                    "use fewer ranks or raise the limits (ulimit -u, ulimit -v)"));
+    return std::make_exception_ptr(Unavailable(
+        "--ranks", fmt::format("the system gives no more threads ({} ranks want two each, or three)", ranks),
+        "use fewer ranks or raise the limits (ulimit -u, ulimit -v)"));
   } catch (...) {
     return std::current_exception();
   }

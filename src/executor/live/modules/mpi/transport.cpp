@@ -156,7 +156,9 @@ class MpiTransport final : public Transport {
 }  // namespace
 }  // namespace dlnb::mpi
 
-extern "C" __attribute__((visibility("default"))) const char* dlnb_module_stamp() { return dlnb::interface_stamp; }
+extern "C" __attribute__((visibility("default"))) const char* dlnb_module_stamp() {
+  return dlnb::interface_stamp;
+}
 
 extern "C" __attribute__((visibility("default"))) dlnb::Transport* dlnb_open_transport(
     const dlnb::ModuleOptions& options) {
