@@ -3,9 +3,9 @@
 
 namespace dlnb {
 
-std::string Arguments::text(const std::string& name, std::string fallback) const {
+std::string Arguments::text(const std::string& name, const std::string& fallback) const {
   const auto found = given_.find(name);
-  return found == given_.end() ? std::move(fallback) : found->second.back();
+  return found == given_.end() ? fallback : found->second.back();
 }
 
 std::vector<std::string> Arguments::all(const std::string& name) const {

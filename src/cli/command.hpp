@@ -36,7 +36,7 @@ class Arguments {
 
   bool has(const std::string& name) const { return given_.contains(name); }
   /// The value of an option that may be given once, or `fallback`.
-  std::string text(const std::string& name, std::string fallback = {}) const;
+  std::string text(const std::string& name, const std::string& fallback = {}) const;
   std::vector<std::string> all(const std::string& name) const;
 
   std::vector<std::string> line;  ///< the words behind the program's name, as typed

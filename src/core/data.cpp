@@ -26,7 +26,7 @@ bool looks_like_a_path(const std::string& text) {
 }
 
 /// The user's own file, which the option is blamed for where it cannot be one of ours.
-const std::string& checked(const std::string& kind, const std::string& file, const std::string& where) {
+std::string checked(const std::string& kind, const std::string& file, const std::string& where) {
   std::error_code error;
   if (fs::is_directory(file, error)) throw UserError(where, in_quotes(file) + " is a folder, not a file");
   const fs::path extension = fs::path(file).extension();

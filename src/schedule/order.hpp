@@ -11,7 +11,7 @@ namespace dlnb {
 
 /// What a pipeline rank does next. `stage` counts virtual stages over the whole pipeline;
 /// stage s runs on rank s mod ranks.
-struct Action {
+struct PipelineAction {
   enum class Kind : std::uint8_t { forward, backward, send, recv, settle };
   Kind kind;
   int stage = 0;  ///< whose pass it is; of a message: the stage on this rank
@@ -35,7 +35,7 @@ struct PipelineOrder {
   std::string_view name;
   std::string_view summary;
   bool takes_chunks;  ///< more than one virtual stage per rank
-  std::vector<std::vector<Action>> (*actions)(const Pipeline&);
+  std::vector<std::vector<PipelineAction>> (*actions)(const Pipeline&);
 };
 namespace orders {
 Registry<PipelineOrder> all();

@@ -5,6 +5,7 @@
 #include "executor/sim/engine.hpp"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -17,7 +18,7 @@ namespace dlnb::sim {
 namespace {
 
 /// Monotonic, so that intervals neither overlap nor run backwards.
-std::int64_t nanoseconds(double seconds) { return std::int64_t(seconds * 1e9 + 0.5); }
+std::int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
 
 constexpr std::size_t first_window = 4;
 
@@ -162,7 +163,7 @@ bool Engine::must_wait(std::int32_t index, const Action& action) {
   }
   const Role& role = role_of(index);
   for (std::int32_t t = 0; t < action.targets; ++t) {
-    const Target& target = role.targets[std::size_t(action.ordinal + t)];
+    const Target& target = role.targets[std::size_t(action.ordinal) + std::size_t(t)];
     const std::size_t each = role.lines[std::size_t(target.line)].actions.size();
     if (wait_for(target.line, std::int64_t(rank.iteration) * std::int64_t(each) + target.count)) return true;
   }

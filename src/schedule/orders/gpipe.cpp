@@ -6,14 +6,14 @@
 namespace dlnb::orders {
 namespace {
 
-using enum Action::Kind;
+using enum PipelineAction::Kind;
 
-std::vector<std::vector<Action>> actions(const Pipeline& pipeline) {
+std::vector<std::vector<PipelineAction>> actions(const Pipeline& pipeline) {
   const int last = pipeline.ranks - 1;
   const bool blocking = !pipeline.framework;
-  std::vector<std::vector<Action>> all(static_cast<std::size_t>(pipeline.ranks));
+  std::vector<std::vector<PipelineAction>> all(static_cast<std::size_t>(pipeline.ranks));
   for (int stage = 0; stage <= last; ++stage) {
-    std::vector<Action>& mine = all[std::size_t(stage)];
+    std::vector<PipelineAction>& mine = all[std::size_t(stage)];
     for (int m = 0; m < pipeline.microbatches; ++m) {
       if (stage > 0) mine.push_back({recv, stage, m, false, true});
       mine.push_back({forward, stage, m});

@@ -17,14 +17,15 @@
 namespace dlnb::orders {
 namespace {
 
-using enum Action::Kind;
-using Slots = std::vector<std::optional<Action>>;  // a slot without action is a turn spent on parameters
+using enum PipelineAction::Kind;
+using Slots =
+    std::vector<std::optional<PipelineAction>>;  // a slot without action is a turn spent on parameters
 
-std::vector<Action> computes_of(const Pipeline& p, int rank, int round) {
+std::vector<PipelineAction> computes_of(const Pipeline& p, int rank, int round) {
   const int total = p.chunks * p.microbatches;
   const int warm_up = std::min((p.chunks - 1) * round + 2 * (p.ranks - 1 - rank), total);
   std::vector<int> next_forward(std::size_t(p.chunks), 0), next_backward(std::size_t(p.chunks), 0);
-  std::vector<Action> computes;
+  std::vector<PipelineAction> computes;
   const auto run_forward = [&](int step) {
     const int chunk = step / round % p.chunks;
     computes.push_back({forward, chunk * p.ranks + rank, next_forward[std::size_t(chunk)]++});
@@ -46,7 +47,7 @@ std::vector<Action> computes_of(const Pipeline& p, int rank, int round) {
 // The framework keeps the parameters of the next three virtual stages at hand; bringing or dropping a stage, and
 // reducing a stage's gradients behind its last backward, each take a turn, also where nothing is sharded. Turns
 // decide which receive is posted first.
-Slots with_parameter_turns(const Pipeline& p, const std::vector<Action>& computes) {
+Slots with_parameter_turns(const Pipeline& p, const std::vector<PipelineAction>& computes) {
   constexpr std::size_t at_hand = 3;
   Slots slots;
   std::set<int> active;
@@ -63,7 +64,7 @@ Slots with_parameter_turns(const Pipeline& p, const std::vector<Action>& compute
   return slots;
 }
 
-std::vector<std::vector<Action>> actions(const Pipeline& p) {
+std::vector<std::vector<PipelineAction>> actions(const Pipeline& p) {
   const int rounds = std::max(1, p.microbatches / p.ranks);
   if (p.microbatches % rounds != 0)
     throw UserError("plan.pipeline.microbatches",
@@ -76,10 +77,10 @@ std::vector<std::vector<Action>> actions(const Pipeline& p) {
     waiting.push_back(with_parameter_turns(p, computes_of(p, rank, p.microbatches / rounds)));
 
   // Ranks take turns, one slot each; a slot whose input is not under way yet is tried again in the next turn.
-  std::vector<std::vector<Action>> all(static_cast<std::size_t>(p.ranks));
+  std::vector<std::vector<PipelineAction>> all(static_cast<std::size_t>(p.ranks));
   std::vector<std::size_t> at(static_cast<std::size_t>(p.ranks), 0);
   std::set<std::tuple<int, int, bool>> under_way;  // stage that can start, micro-batch, backward
-  const auto ready = [&](const Action& a) {
+  const auto ready = [&](const PipelineAction& a) {
     const bool first = a.backward ? a.stage == p.stages() - 1 : a.stage == 0;
     return first || under_way.contains({a.stage, a.microbatch, a.backward});
   };
@@ -90,7 +91,7 @@ std::vector<std::vector<Action>> actions(const Pipeline& p) {
       std::size_t& next = at[std::size_t(rank)];
       if (next == mine.size() || (mine[next] && !ready(*mine[next]))) continue;
       progress = true;
-      const std::optional<Action> action = mine[next++];
+      const std::optional<PipelineAction> action = mine[next++];
       if (!action) continue;
       all[std::size_t(rank)].push_back(*action);
       const int to = action->backward ? action->stage - 1 : action->stage + 1;

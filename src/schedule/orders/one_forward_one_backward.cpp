@@ -10,12 +10,12 @@
 namespace dlnb::orders {
 namespace {
 
-using enum Action::Kind;
+using enum PipelineAction::Kind;
 
-std::vector<Action> actions_of(const Pipeline& pipeline, int stage) {
+std::vector<PipelineAction> actions_of(const Pipeline& pipeline, int stage) {
   const int last = pipeline.ranks - 1;
   const int warm_up = std::min(pipeline.microbatches, pipeline.ranks - stage);
-  std::vector<Action> mine;
+  std::vector<PipelineAction> mine;
   const auto receive = [&](int m, bool gradient) {
     if (gradient ? stage < last : stage > 0) mine.push_back({recv, stage, m, gradient, true});
   };
@@ -52,8 +52,8 @@ std::vector<Action> actions_of(const Pipeline& pipeline, int stage) {
   return mine;
 }
 
-std::vector<std::vector<Action>> actions(const Pipeline& pipeline) {
-  std::vector<std::vector<Action>> all;
+std::vector<std::vector<PipelineAction>> actions(const Pipeline& pipeline) {
+  std::vector<std::vector<PipelineAction>> all;
   for (int stage = 0; stage < pipeline.ranks; ++stage) all.push_back(actions_of(pipeline, stage));
   return all;
 }

@@ -62,31 +62,31 @@ class Builder {
   Builder(Draft& draft, const PassUse& use, const Pipeline& pipeline)
       : draft_(draft), use_(use), pipeline_(pipeline), stage_of_(stages_of(draft, pipeline.stages(), use)) {}
 
-  Role role(int rank, const std::vector<Action>& actions) {
+  Role role(int rank, const std::vector<PipelineAction>& actions) {
     Role role;
     role.role = rank;
     for (int chunk = 0; chunk < pipeline_.chunks; ++chunk)
       for (std::size_t part = 0; part < stage_of_.size(); ++part)
         if (stage_of_[part] == chunk * pipeline_.ranks + rank) role.parts.push_back(int(part));
     waiting_.clear();
-    for (const Action& action : actions) add(role.nodes, action);
+    for (const PipelineAction& action : actions) add(role.nodes, action);
     return role;
   }
 
  private:
   using Input = std::tuple<int, int, bool>;  // stage, micro-batch, backward
 
-  void add(std::vector<Node>& nodes, const Action& action) {
+  void add(std::vector<Node>& nodes, const PipelineAction& action) {
     switch (action.kind) {
-      case Action::Kind::forward: compute(nodes, action, draft_.forward); break;
-      case Action::Kind::backward: compute(nodes, action, draft_.backward); break;
-      case Action::Kind::send:
-      case Action::Kind::recv: nodes.push_back(message(action)); break;
-      case Action::Kind::settle: nodes.push_back(wait_all_node(axes(), Phase::forward)); break;
+      case PipelineAction::Kind::forward: compute(nodes, action, draft_.forward); break;
+      case PipelineAction::Kind::backward: compute(nodes, action, draft_.backward); break;
+      case PipelineAction::Kind::send:
+      case PipelineAction::Kind::recv: nodes.push_back(message(action)); break;
+      case PipelineAction::Kind::settle: nodes.push_back(wait_all_node(axes(), Phase::forward)); break;
     }
   }
 
-  void compute(std::vector<Node>& nodes, const Action& action, const std::vector<Node>& body) {
+  void compute(std::vector<Node>& nodes, const PipelineAction& action, const std::vector<Node>& body) {
     const auto input = waiting_.find({action.stage, action.microbatch, action.backward});
     if (input != waiting_.end()) {
       Node wait = wait_all_node(axes(), action.backward ? Phase::backward : Phase::forward);
@@ -105,8 +105,8 @@ class Builder {
     }
   }
 
-  Node message(const Action& action) {
-    const bool sends = action.kind == Action::Kind::send;
+  Node message(const PipelineAction& action) {
+    const bool sends = action.kind == PipelineAction::Kind::send;
     const int other = action.stage + (sends == action.backward ? -1 : 1);
     const int boundary = std::min(action.stage, other);  // the activation leaves this stage
     Node node;
@@ -157,7 +157,7 @@ void arrange(Draft& draft, const PassUse& use) {
 
   const Pipeline pipeline{int(use.degree), int(p.virtual_stages), int(p.microbatches),
                           draft.flavour == Flavour::pytorch};
-  const std::vector<std::vector<Action>> actions = order.actions(pipeline);
+  const std::vector<std::vector<PipelineAction>> actions = order.actions(pipeline);
   Builder builder(draft, use, pipeline);
   for (int rank = 0; rank < pipeline.ranks; ++rank)
     draft.roles.push_back(builder.role(rank, actions[std::size_t(rank)]));
