@@ -154,7 +154,8 @@ class Builder {
       tensor(value, {.name = name + ".norm.weight", .rows = c.out});
       tensor(value, {.name = name + ".norm.bias", .rows = c.out});
     }
-    part_.forward_flops += 2 * out.elements() * double(at.channels / c.groups) * double(c.kernel * c.kernel);
+    const std::int64_t group_channels = at.channels / c.groups;
+    part_.forward_flops += 2 * out.elements() * double(group_channels) * double(c.kernel * c.kernel);
     activations_ += at.elements() + out.elements();
     at = out;
   }

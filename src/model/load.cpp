@@ -67,7 +67,7 @@ Model read_model(const Value& root, const std::string& file, const std::string& 
 
 // A checkpoint's config.json is called after its folder.
 std::string name_of_file(const std::filesystem::path& path) {
-  const std::string stem = path.stem().string();
+  std::string stem = path.stem().string();
   if (stem != "config") return stem;
   const std::string folder = std::filesystem::absolute(path).parent_path().filename().string();
   return folder.empty() ? stem : folder;

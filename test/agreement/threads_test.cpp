@@ -48,7 +48,7 @@ INSTANTIATE_TEST_SUITE_P(Agreement, EveryPlan, testing::ValuesIn(test::tried_pla
 // 7 of the 23 slots of an iteration are the bubble of 8 stages and 16 micro-batches; with empty messages that is all of
 // the paper's "communication". A live rank is at the mercy of the machine's scheduler, hence its wider margin.
 TEST(Bubble, OfEightStagesAndSixteenMicrobatches) {
-  const Tried tried{"bubble", "llama2-7b", "dp+pp", {{"message_scale", "0"}, {"compute_scale", "1/8"}}};
+  const Tried tried{"bubble", "llama2-7b", "dp+pp", {{"message_scale", "0"}, {"compute_scale", "1"}}};
   const RunSpec spec = test::spec_of(tried, "threads");
   const Schedule schedule = make_schedule(spec);
 

@@ -44,6 +44,7 @@ class Events {
   // solved once. Beyond 2^13 s doubles are coarser than the grid and stay as they are.
   static double snap(double at) {
     constexpr double grid = double(std::int64_t{1} << 40);
+    // NOLINTNEXTLINE(bugprone-incorrect-roundings): never negative, and much quicker than lround.
     return at < 8192 ? double(std::int64_t(at * grid + 0.5)) * (1 / grid) : at;
   }
 

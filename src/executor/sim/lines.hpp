@@ -40,7 +40,7 @@ struct Lines {
     return pairs[std::size_t(activity) - communicators.size()];
   }
   std::int32_t activity(std::int32_t rank, std::int32_t line) const {
-    return activity_of_line[std::size_t(first_line[std::size_t(rank)] + line)];
+    return activity_of_line[std::size_t(first_line[std::size_t(rank)]) + std::size_t(line)];
   }
   std::span<const std::int32_t> members_of(const Communicator& c) const {
     return std::span(members).subspan(std::size_t(c.first_member), std::size_t(c.size));
