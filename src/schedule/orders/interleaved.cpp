@@ -89,9 +89,11 @@ std::vector<std::vector<PipelineAction>> actions(const Pipeline& p) {
     for (int rank = 0; rank < p.ranks; ++rank) {
       const Slots& mine = waiting[std::size_t(rank)];
       std::size_t& next = at[std::size_t(rank)];
-      if (next == mine.size() || (mine[next] && !ready(*mine[next]))) continue;
+      if (next == mine.size()) continue;
+      const std::optional<PipelineAction>& action = mine[next];
+      if (action && !ready(*action)) continue;
       progress = true;
-      const std::optional<PipelineAction> action = mine[next++];
+      ++next;
       if (!action) continue;
       all[std::size_t(rank)].push_back(*action);
       const int to = action->backward ? action->stage - 1 : action->stage + 1;
