@@ -161,6 +161,14 @@ void arrange(Draft& draft, const PassUse& use) {
   Builder builder(draft, use, pipeline);
   for (int rank = 0; rank < pipeline.ranks; ++rank)
     draft.roles.push_back(builder.role(rank, actions[std::size_t(rank)]));
+
+  const auto tied_head = [](const Work& work) {
+    return work.part.kind == PartKind::head && work.part.tensors.empty();
+  };
+  if (draft.flavour == Flavour::pytorch && pipeline.stages() > 1 &&
+      std::ranges::any_of(draft.works, tied_head))
+    draft.notes.emplace_back(
+        "the head shares the embedding's weights: the last stage's copy is neither counted nor synchronised");
 }
 
 }  // namespace

@@ -166,6 +166,18 @@ TEST(Pipeline, GivesEmbeddingToTheFirstAndHeadToTheLastStage) {
   EXPECT_EQ(s.programs[3].held_parameters, layer + 8 + 256);
 }
 
+TEST(Pipeline, SaysThatATiedEmbeddingIsNotSynchronised) {
+  Step step = test::small_step({.microbatches = 2});
+  const PlanSpec plan = test::plan_of("pipeline = {stages = 2, microbatches = 2}");
+  EXPECT_TRUE(compile(step, plan, 2).notes.empty());
+  step.works.back().part.tensors.clear();
+
+  const Schedule tied = compile(step, plan, 2);
+
+  ASSERT_EQ(tied.notes.size(), 1u);
+  EXPECT_THAT(tied.notes[0], testing::HasSubstr("the head shares the embedding's weights"));
+}
+
 TEST(Pipeline, RefusesLayersThatDoNotDivide) {
   EXPECT_THAT(message([] { compiled("pipeline = {stages = 3, microbatches = 3}", 3); }),
               testing::HasSubstr("plan.pipeline: 4 layers of 'small' do not divide into 3 stages"));
