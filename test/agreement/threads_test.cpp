@@ -46,14 +46,14 @@ INSTANTIATE_TEST_SUITE_P(Agreement, EveryPlan, testing::ValuesIn(test::tried_pla
                          [](const auto& tried) { return tried.param.name; });
 
 // 7 of the 23 slots of an iteration are the bubble of 8 stages and 16 micro-batches; with empty messages that is all of
-// the paper's "communication". A live rank is at the mercy of the machine's scheduler, hence its wider margin.
+// the paper's "communication". Live phases have their full length, beside which a late wake-up is small.
 TEST(Bubble, OfEightStagesAndSixteenMicrobatches) {
   const Tried tried{"bubble", "llama2-7b", "dp+pp", {{"message_scale", "0"}, {"compute_scale", "1"}}};
   const RunSpec spec = test::spec_of(tried, "threads");
   const Schedule schedule = make_schedule(spec);
 
   for (const auto& [trace, margin] :
-       {std::pair{simulated(schedule, spec), 0.0005}, std::pair{*run_live(schedule, spec), 0.02}}) {
+       {std::pair{simulated(schedule, spec), 0.0005}, std::pair{*run_live(schedule, spec), 0.005}}) {
     const Metrics metrics = analyse(trace, schedule);
     const auto value = [&](std::string_view name) {
       return std::ranges::find(metrics.named, name, &Metric::name)->value;
