@@ -11,30 +11,11 @@
 #include <vector>
 
 #include "executor/live/compute.hpp"
+#include "executor/live/pattern.hpp"
 #include "executor/live/reduction.hpp"
 
 namespace dlnb {
 namespace {
-
-/// Data repeats after so many elements: prime, so that a shift by any usual block size shows.
-constexpr std::int64_t period = 4099;
-
-/// Largest integer up to which all are exact.
-std::int64_t exact_integers(DataType type) {
-  switch (type) {
-    case DataType::float32: return std::int64_t{1} << 24;
-    case DataType::float16: return 2048;
-    case DataType::bfloat16: return 256;
-    case DataType::float8: return 16;
-  }
-  return 1;
-}
-
-std::uint64_t mix(std::uint64_t a, std::uint64_t b, std::uint64_t c) {
-  std::uint64_t x = a * 0x9e3779b97f4a7c15 ^ b * 0xc2b2ae3d27d4eb4f ^ c * 0x165667b19e3779f9;
-  x = (x ^ x >> 31) * 0xbf58476d1ce4e5b9;
-  return x ^ x >> 29;
-}
 
 /// What is checked once. All participants have the same, and go through theirs in ascending order, so that no
 /// two can wait for each other.
@@ -67,62 +48,9 @@ Key key_of(const Operation& operation, const Transfer& transfer, int rank) {
           elements};
 }
 
-/// The data of one key: a number per member and position, or raw bytes where nothing is added up.
-class Pattern {
- public:
-  Pattern(const Key& key, std::int64_t members)
-      : dtype_(key.dtype),
-        members_(members),
-        levels_(std::min<std::int64_t>(255, exact_integers(dtype_) / members)) {
-    salt_ = mix(std::uint64_t(key.elements_sent), std::uint64_t(key.kind), key.axes);
-  }
-
-  std::int64_t number(std::int64_t member, std::int64_t position) const {
-    const std::uint64_t place = std::uint64_t(position % period);
-    if (levels_ > 0)
-      return std::int64_t(mix(place, std::uint64_t(member), salt_) % std::uint64_t(levels_ + 1));
-    // More members than exact integers: at every position only some contribute.
-    const std::int64_t exact = exact_integers(dtype_), step = (members_ + exact - 1) / exact;
-    return std::int64_t((std::uint64_t(member) + mix(place, 0, salt_)) % std::uint64_t(step)) == 0;
-  }
-  std::int64_t sum(std::int64_t position) const {
-    std::int64_t sum = 0;
-    for (std::int64_t member = 0; member < members_; ++member) sum += number(member, position);
-    return sum;
-  }
-  void fill_numbers(std::byte* out, std::int64_t elements, std::int64_t member) const {
-    fill(out, elements, [&](std::int64_t position, std::byte* element) {
-      reduction::encode(dtype_, float(number(member, position)), element);
-    });
-  }
-
-  void tag(std::int64_t from, std::int64_t to, std::int64_t position, std::byte* element) const {
-    const std::uint64_t bits = mix(std::uint64_t(position % period), std::uint64_t(from << 32 | to), salt_);
-    std::memcpy(element, &bits, std::size_t(size_of(dtype_)));
-  }
-  void fill_tags(std::byte* out, std::int64_t elements, std::int64_t from, std::int64_t to) const {
-    fill(out, elements, [&](std::int64_t position, std::byte* element) { tag(from, to, position, element); });
-  }
-
-  DataType dtype() const { return dtype_; }
-
- private:
-  template <class Write>
-  void fill(std::byte* out, std::int64_t elements, Write write) const {
-    const std::int64_t size = size_of(dtype_), first = std::min(elements, period);
-    for (std::int64_t i = 0; i < first; ++i) write(i, out + i * size);
-    for (std::int64_t done = first; done < elements;) {  // whole periods, doubling
-      const std::int64_t count = std::min(done, elements - done);
-      std::memcpy(out + done * size, out, std::size_t(count * size));
-      done += count;
-    }
-  }
-
-  const DataType dtype_;
-  const std::int64_t members_;
-  const std::int64_t levels_;
-  std::uint64_t salt_ = 0;
-};
+Pattern pattern_of(const Key& key, std::int64_t members) {
+  return {key.dtype, members, mix(std::uint64_t(key.elements_sent), std::uint64_t(key.kind), key.axes)};
+}
 
 /// Calls `look` for all positions, or of a large buffer for both ends and a few thousand between.
 template <class Look>
@@ -139,7 +67,7 @@ void each_position(std::int64_t elements, Look look) {
 class Check {
  public:
   Check(const Key& key, const Transfer& transfer, std::int64_t members, std::int64_t me)
-      : key_(key), transfer_(transfer), pattern_(key, members), members_(members), me_(me) {}
+      : key_(key), transfer_(transfer), pattern_(pattern_of(key, members)), members_(members), me_(me) {}
 
   void prepare(std::byte* send) {
     std::byte* const receive = transfer_.receive;
