@@ -44,8 +44,10 @@ struct RunSpec {
   double message_scale = 1;  ///< bytes are multiplied by it; 0: empty messages
   double compute_scale = 1;  ///< compute times are multiplied by it; 0: no compute
 
-  std::string backend = "mpi";    ///< live
-  std::string progress = "auto";  ///< auto | poll | thread | none
+  std::string backend = "mpi";     ///< live
+  std::vector<std::string> hosts;  ///< where ranks are started; empty: here
+  std::string agent;               ///< program called as `agent HOST COMMAND…` that starts something there
+  std::string progress = "auto";   ///< auto | poll | thread | none
   int iterations = 6;
   int warmup = 1;
   Seconds min_time{0};

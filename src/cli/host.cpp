@@ -117,13 +117,6 @@ std::int64_t available_memory() {
 
 std::int64_t total_memory() { return meminfo("MemTotal"); }
 
-std::int64_t launched_ranks() {
-  // Open MPI's mpirun; MPICH's mpiexec and `srun --mpi=pmi2`; `srun --mpi=pmix`.
-  for (const char* variable : {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_NTASKS"})
-    if (const char* size = std::getenv(variable)) return std::max(0LL, std::atoll(size));
-  return 0;
-}
-
 std::vector<std::string> programs_found(const std::vector<std::string>& names) {
   std::vector<std::string> found;
   for (const std::string& name : names)

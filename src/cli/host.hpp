@@ -24,9 +24,6 @@ TimerQuality measure_timer();
 std::int64_t available_memory();
 std::int64_t total_memory();
 
-/// How many ranks the launcher of this process started, by the environment it left; 0 where it does not say.
-std::int64_t launched_ranks();
-
 /// Programs in $PATH with one of these names, with their full path, in the order given.
 std::vector<std::string> programs_found(const std::vector<std::string>& names);
 

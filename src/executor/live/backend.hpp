@@ -20,9 +20,18 @@ struct WorldOptions {
   bool second_thread = false;  ///< a helper thread tests while the rank computes
 };
 
+/// What is to be started.
+struct LaunchRequest {
+  std::int64_t ranks = 1;
+  bool second_thread = false;
+  std::vector<std::string> hosts;  ///< ranks are dealt out to them in blocks; empty: this host
+  std::string agent;               ///< called as `agent HOST COMMAND…` to start something on a host
+};
+
 /// How to start the ranks of a backend as processes.
 struct Launcher {
-  std::vector<std::string> command;  ///< program and flags; the rank's own command follows
+  /// Program and flags; the rank's own command follows. Empty: we start the ranks ourselves.
+  std::vector<std::string> command;
   std::vector<std::pair<std::string, std::string>> environment;
 };
 
@@ -36,7 +45,7 @@ struct Backend {
   /// all have. Rethrows the first failure after the other local ranks were released.
   void (*open)(const WorldOptions& options, const std::function<void(Transport&)>& body);
   /// Null where ranks need no processes of their own.
-  Launcher (*launcher)(std::int64_t ranks, bool second_thread);
+  Launcher (*launcher)(const LaunchRequest& request);
 };
 namespace backends {
 Registry<Backend> all();

@@ -2,9 +2,6 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
-#include <cstdlib>
-#include <memory>
 #include <vector>
 
 #include "executor/live/binding.hpp"
@@ -15,19 +12,19 @@ namespace dlnb {
 /// Zeroed: sums of zeros stay finite however often they are repeated.
 class Buffers {
  public:
-  explicit Buffers(const std::vector<Lane>& lanes);
+  Buffers(Transport& transport, const std::vector<Lane>& lanes);
+  ~Buffers();
+  Buffers(const Buffers&) = delete;
+  Buffers& operator=(const Buffers&) = delete;
 
-  std::byte* send(int lane) const { return send_[std::size_t(lane)].get(); }
-  std::byte* receive(int lane) const { return receive_[std::size_t(lane)].get(); }
+  std::byte* send(int lane) const { return send_[std::size_t(lane)]; }
+  std::byte* receive(int lane) const { return receive_[std::size_t(lane)]; }
 
  private:
-  struct Free {
-    void operator()(std::byte* memory) const { std::free(memory); }
-  };
-  using Memory = std::unique_ptr<std::byte, Free>;
-  static Memory allocate(std::int64_t bytes);
+  void release() noexcept;
 
-  std::vector<Memory> send_, receive_;
+  Transport& transport_;
+  std::vector<std::byte*> send_, receive_;
 };
 
 }  // namespace dlnb

@@ -17,6 +17,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr const char* variable_name = "DLNETBENCH_LAUNCH_FOLDER";
+constexpr const char* store_name = "store";
 
 fs::path folder_told() {
   const char* const folder = std::getenv(variable_name);
@@ -47,7 +48,9 @@ std::string said_of(int status) {
 FirstRankFolder::FirstRankFolder() {
   std::error_code failure;
   std::string pattern = (fs::temp_directory_path(failure) / "dlnetbench-XXXXXX").string();
-  if (!failure && mkdtemp(pattern.data())) folder_ = pattern;
+  if (failure || !mkdtemp(pattern.data())) return;
+  folder_ = pattern;
+  fs::create_directory(folder_ / store_name, failure);
 }
 
 FirstRankFolder::~FirstRankFolder() {
@@ -80,6 +83,11 @@ void report_as_first_rank() {
         if (number_in(folder / "begun") == getpid()) write_number(folder / "exit", code);
       },
       nullptr);
+}
+
+std::string store_folder() {
+  if (const char* const asked = std::getenv("DLNETBENCH_STORE")) return asked;
+  return folder_told().empty() ? std::string() : (folder_told() / store_name).string();
 }
 
 int signal_told() { return folder_told().empty() ? 0 : number_in(folder_told() / "signal").value_or(0); }

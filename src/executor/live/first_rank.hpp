@@ -16,7 +16,8 @@ struct FirstRank {
   std::optional<int> exit;  ///< its exit code; absent while it runs and where it was killed
 };
 
-/// The starting side; the folder is gone with it. Where none can be made, the first rank says nothing.
+/// The starting side; the folder is gone with it. Where none can be made, the first rank says nothing. It also
+/// holds the store of ranks that no launcher connects.
 class FirstRankFolder {
  public:
   FirstRankFolder();
@@ -37,6 +38,8 @@ class FirstRankFolder {
 /// The first rank's side: says now that it has begun and, when the process exits, with which code. Does nothing where
 /// no folder was named or it is on another host.
 void report_as_first_rank();
+/// The folder of this run's store (store.hpp): DLNETBENCH_STORE, or what the starting process made; empty: neither.
+std::string store_folder();
 /// The signal this run is being ended for as the starting process got it; 0 where it told none.
 int signal_told();
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-// Starts the ranks of a backend as processes. The launcher is a child of ours without a shell between, in a
-// process group of its own, so that a terminal's Ctrl-C reaches us alone and the ranks can finish their
-// iteration; it is told to end should we die first.
+// Starts the ranks of a backend as processes: through the launcher of its library, or one by one. What we start is a
+// child of ours without a shell between, in a process group of its own, so that a terminal's Ctrl-C reaches us alone
+// and the ranks can finish their iteration; it is told to end should we die first.
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
@@ -11,6 +11,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 
@@ -19,6 +20,8 @@
 #include "executor/live/first_rank.hpp"
 #include "executor/live/live.hpp"
 #include "executor/live/outstanding.hpp"
+#include "executor/live/programs.hpp"
+#include "executor/live/surroundings.hpp"
 
 extern char** environ;
 
@@ -81,41 +84,131 @@ class HeldSignals {
   _exit(127);
 }
 
+/// A command, and what is added to our environment for it.
+struct Child {
+  std::vector<std::string> command;
+  std::vector<std::pair<std::string, std::string>> environment;
+  pid_t id = -1;
+  bool ended = false;
+};
+
+void start(Child& child, const sigset_t& mask) {
+  std::vector<std::string> environment = environment_with(child.environment);
+  const std::vector<char*> arguments = pointers(child.command), variables = pointers(environment);
+  const pid_t parent = getpid();
+  child.id = fork();
+  if (child.id < 0)
+    throw Unavailable("run", fmt::format("cannot start {}: {}", child.command[0], std::strerror(errno)));
+  if (child.id == 0)
+    become(const_cast<char**>(arguments.data()), const_cast<char**>(variables.data()), mask, parent);
+}
+
+/// As a command for `agent`, which hands one line to a shell, as rsh and ssh do; they do not hand on an environment.
+std::vector<std::string> through_agent(const std::string& agent, const std::string& host,
+                                       const Child& child) {
+  const std::string program = program_in_path({agent});
+  if (program.empty())
+    throw UserError("--agent", fmt::format("there is no program {}", in_quotes(agent)),
+                    "for example --agent ssh");
+  std::string line = "exec env";
+  for (const auto& [name, value] : child.environment) line += " " + shell_word(name + "=" + value);
+  for (const std::string& word : child.command) line += " " + shell_word(word);
+  return {program, host, line};
+}
+
+/// One child for every rank.
+std::vector<Child> ranks_of(const LaunchRequest& request, const Child& common) {
+  if (!request.hosts.empty() && request.agent.empty())
+    throw UserError("--hosts", "it is not said how to start something on these hosts",
+                    "for example --agent ssh");
+  std::vector<Child> children;
+  for (std::int64_t rank = 0; rank < request.ranks; ++rank) {
+    Child child = common;
+    child.environment.emplace_back(own_rank_variable, std::to_string(rank));
+    child.environment.emplace_back(own_size_variable, std::to_string(request.ranks));
+    if (!request.hosts.empty()) {
+      const std::size_t host = std::size_t(rank) * request.hosts.size() / std::size_t(request.ranks);
+      child.command = through_agent(request.agent, request.hosts[host], child);
+      child.environment.clear();
+    }
+    children.push_back(std::move(child));
+  }
+  return children;
+}
+
+/// The launcher of a library, or the ranks themselves, until all of them have ended.
+class Children {
+ public:
+  explicit Children(std::vector<Child> children) : children_(std::move(children)) {}
+  ~Children() { signal(SIGKILL, true); }
+  Children(const Children&) = delete;
+  Children& operator=(const Children&) = delete;
+
+  void start(const sigset_t& mask) {
+    for (Child& child : children_) dlnb::start(child, mask);
+  }
+  /// Whether all have ended. Where one of several fails, the others are ended: nothing connects them but us.
+  bool ended() {
+    bool all = true;
+    for (Child& child : children_) {
+      int status = 0;
+      if (!child.ended && waitpid(child.id, &status, WNOHANG) == child.id) {
+        child.ended = true;
+        if (status != 0 && status_ == 0) status_ = status, failed_at_ = std::chrono::steady_clock::now();
+      }
+      all = all && child.ended;
+    }
+    if (status_ == 0 || all || children_.size() == 1) return all;
+    const auto waited = std::chrono::steady_clock::now() - failed_at_;
+    if (ending_ == 0 && waited > grace) ending_ = 1, signal(SIGTERM, false);
+    if (ending_ == 1 && waited > 2 * grace) ending_ = 2, signal(SIGKILL, true);
+    return false;
+  }
+  /// Of the first that failed, as waitpid gives it; 0 where none has.
+  int status() const { return status_; }
+  void signal(int number, bool whole_group) const {
+    for (const Child& child : children_)
+      if (child.id > 0 && !child.ended) kill(whole_group ? -child.id : child.id, number);
+  }
+
+ private:
+  static constexpr std::chrono::milliseconds grace{1000};
+
+  std::vector<Child> children_;
+  int status_ = 0, ending_ = 0;
+  std::chrono::steady_clock::time_point failed_at_;
+};
+
 }  // namespace
 
 int launch(const RunSpec& spec, const std::vector<std::string>& command) {
   const Backend& backend = usable_backend(spec.backend);
   if (!backend.launcher)
     throw UserError("--backend", fmt::format("ranks of '{}' are threads and need no launcher", backend.name));
-  Launcher launcher = backend.launcher(spec.ranks, progress_mode(spec.progress) == ProgressMode::thread);
-  launcher.command.insert(launcher.command.end(), command.begin(), command.end());
+  const LaunchRequest request{spec.ranks, progress_mode(spec.progress) == ProgressMode::thread, spec.hosts,
+                              spec.agent};
+  Launcher launcher = backend.launcher(request);
+  const bool ranks_are_ours = launcher.command.empty();
   const FirstRankFolder folder;
-  launcher.environment.push_back(folder.variable());
-  std::vector<std::string> environment = environment_with(launcher.environment);
-  const std::vector<char*> arguments = pointers(launcher.command), variables = pointers(environment);
+  Child child{std::move(launcher.command), std::move(launcher.environment)};
+  child.command.insert(child.command.end(), command.begin(), command.end());
+  child.environment.push_back(folder.variable());
+  Children children(ranks_are_ours ? ranks_of(request, child) : std::vector{std::move(child)});
 
   const HeldSignals signals;
-  const pid_t parent = getpid();
-  const pid_t child = fork();
-  if (child < 0) throw Unavailable("run", fmt::format("cannot start the launcher: {}", std::strerror(errno)));
-  if (child == 0)
-    become(const_cast<char**>(arguments.data()), const_cast<char**>(variables.data()), signals.before(),
-           parent);
-
-  for (int asked = 0;;) {
+  children.start(signals.before());
+  int asked = 0;
+  while (!children.ended()) {
     const int signal = signals.next();
-    int status = 0;
-    const pid_t ended = waitpid(child, &status, WNOHANG);
-    if (ended == child) return verdict(status, folder.look(), asked);
-    if (ended < 0 && errno != EINTR) throw LostRank("run", "the launcher is gone");
     if (signal == 0 || signal == SIGCHLD) continue;
     // First politely: launchers hand SIGUSR1 on to the ranks, which end after their iteration.
     if (++asked == 1) {
       folder.tell_signal(signal);
       log::info("ending after the current iteration; once more ends at once");
     }
-    kill(asked > 2 ? -child : child, asked == 1 ? SIGUSR1 : asked == 2 ? SIGTERM : SIGKILL);
+    children.signal(asked == 1 ? SIGUSR1 : asked == 2 ? SIGTERM : SIGKILL, asked > 2);
   }
+  return verdict(children.status(), folder.look(), asked);
 }
 
 }  // namespace dlnb

@@ -23,6 +23,9 @@ std::optional<Trace> run_live(const Schedule& schedule, const RunSpec& spec);
 /// Whether this process already is a rank of a world that a launcher made (mpirun, srun).
 bool inside_a_world();
 
+/// How many ranks that world has; 0 where there is none or it does not tell.
+int launched_ranks();
+
 /// Whether this process should talk: rank 0 of a world, or no rank at all.
 bool is_first_rank();
 

@@ -5,6 +5,7 @@
 
 #include <cstdint>
 #include <limits>
+#include <string>
 
 #include "executor/live/transport.hpp"
 
@@ -12,6 +13,10 @@ namespace dlnb {
 
 struct ModuleOptions {
   bool second_thread = false;
+  /// The world, for libraries that do not find it themselves: this rank, all ranks, and the folder of the store
+  /// (store.hpp) through which the ranks tell each other their addresses.
+  int rank = 0, size = 1;
+  std::string store;
   /// Largest count passed to a library whose counts are int; smaller ones let tests reach the way around it.
   std::int64_t largest_count = std::numeric_limits<int>::max();
 };

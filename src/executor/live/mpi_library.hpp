@@ -5,17 +5,15 @@
 #include <string>
 #include <string_view>
 
-#include "executor/live/backend.hpp"
+#include "executor/live/modules.hpp"
 
 namespace dlnb {
 
 /// An MPI implementation that a module is built for.
 struct MpiLibrary {
-  std::string_view name;      ///< "openmpi", as in DLNETBENCH_MPI
-  std::string_view title;     ///< "Open MPI"
-  std::string_view module;    ///< file name
-  std::string_view packages;  ///< what to install
-  Launcher (*launcher)(std::int64_t ranks, bool second_thread);
+  std::string_view name;  ///< "openmpi", as in DLNETBENCH_MPI
+  Module module;
+  Launcher (*launcher)(const LaunchRequest& request);
 };
 
 const MpiLibrary& open_mpi();

@@ -38,6 +38,7 @@ std::optional<Trace> run_live(const Schedule& schedule, const RunSpec& spec) {
 }
 
 bool inside_a_world() { return surroundings().inside; }
+int launched_ranks() { return surroundings().size; }
 bool is_first_rank() { return surroundings().rank == 0; }
 
 bool needs_launcher(const std::string& backend) {

@@ -115,7 +115,7 @@ class Session {
     enter(setting_up);
     for (const auto& members : binding_.groups) communicators.push_back(transport_.communicator(members));
     watchdog_.leave();
-    buffers_ = std::make_unique<Buffers>(binding_.lanes);
+    buffers_ = std::make_unique<Buffers>(transport_, binding_.lanes);
     for (Action& action : binding_.actions) {
       if (action.what != Action::What::run && action.what != Action::What::start) continue;
       action.transfer.communicator = communicators[std::size_t(action.transfer.communicator)];

@@ -3,6 +3,9 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <new>
 #include <span>
 #include <string>
 
@@ -46,6 +49,24 @@ class Transport {
   /// Makes a communicator of these world ranks (ascending). Every member calls it, and calls for different
   /// communicators come in the same order everywhere. Returns its number, counting up from 0.
   virtual int communicator(std::span<const int> members) = 0;
+
+  /// Memory that transfers read and write, zeroed and touched; never empty, because libraries want an address
+  /// also for empty messages. Here the host's; an accelerator's where a library wants that.
+  virtual std::byte* allocate(std::int64_t bytes) {
+    constexpr std::size_t page = 4096;
+    const std::size_t size = (std::size_t(bytes) / page + 1) * page;
+    void* const memory = std::aligned_alloc(page, size);
+    if (!memory) throw std::bad_alloc();
+    return static_cast<std::byte*>(std::memset(memory, 0, size));
+  }
+  virtual void release(std::byte* memory) noexcept { std::free(memory); }
+  /// Copies between the host and such memory; returns when the copy is made.
+  virtual void write(std::byte* memory, const std::byte* host, std::int64_t bytes) {
+    std::memcpy(memory, host, std::size_t(bytes));
+  }
+  virtual void read(std::byte* host, const std::byte* memory, std::int64_t bytes) {
+    std::memcpy(host, memory, std::size_t(bytes));
+  }
 
   /// Ranks outnumber cores: from now on a waiting rank offers its core to the others.
   virtual void share_cores() {}

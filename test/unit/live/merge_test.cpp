@@ -123,6 +123,21 @@ TEST(Surroundings, KnowTheLauncherByItsVariables) {
   EXPECT_EQ(open.rank, 3);
   EXPECT_EQ(hydra.library, "mpich");
   EXPECT_EQ(hydra.rank, 1);
+  EXPECT_EQ(hydra.size, 0);
+}
+
+TEST(Surroundings, OurOwnLauncherIsNobodyElses) {
+  const auto own = surroundings([](const char* name) -> const char* {
+    return std::string_view(name) == own_rank_variable   ? "2"
+           : std::string_view(name) == own_size_variable ? "4"
+           : std::string_view(name) == "PMI_RANK"        ? "0"
+                                                         : nullptr;
+  });
+
+  EXPECT_TRUE(own.inside);
+  EXPECT_EQ(own.library, "");
+  EXPECT_EQ(own.rank, 2);
+  EXPECT_EQ(own.size, 4);
 }
 
 }  // namespace

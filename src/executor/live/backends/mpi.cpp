@@ -9,8 +9,7 @@ extern constinit const Backend mpi{
     .missing = [] { return missing(automatic_mpi()); },
     .open = [](const WorldOptions& options,
                const std::function<void(Transport&)>& body) { open(automatic_mpi(), options, body); },
-    .launcher = [](std::int64_t ranks,
-                   bool second_thread) { return automatic_mpi().launcher(ranks, second_thread); },
+    .launcher = [](const LaunchRequest& request) { return automatic_mpi().launcher(request); },
 };
 
 }  // namespace dlnb::backends

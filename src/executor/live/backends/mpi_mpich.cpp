@@ -9,7 +9,7 @@ extern constinit const Backend mpi_mpich{
     .missing = [] { return missing(mpich()); },
     .open = [](const WorldOptions& options,
                const std::function<void(Transport&)>& body) { open(mpich(), options, body); },
-    .launcher = [](std::int64_t ranks, bool second_thread) { return mpich().launcher(ranks, second_thread); },
+    .launcher = [](const LaunchRequest& request) { return mpich().launcher(request); },
 };
 
 }  // namespace dlnb::backends

@@ -9,8 +9,7 @@ extern constinit const Backend mpi_openmpi{
     .missing = [] { return missing(open_mpi()); },
     .open = [](const WorldOptions& options,
                const std::function<void(Transport&)>& body) { open(open_mpi(), options, body); },
-    .launcher = [](std::int64_t ranks,
-                   bool second_thread) { return open_mpi().launcher(ranks, second_thread); },
+    .launcher = [](const LaunchRequest& request) { return open_mpi().launcher(request); },
 };
 
 }  // namespace dlnb::backends

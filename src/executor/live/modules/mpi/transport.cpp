@@ -120,7 +120,7 @@ class MpiTransport final : public Transport {
   // has ended without MPI_Finalize, and hand its exit code on.
   void abort(int code, const std::string& why) override {
     const std::string line = "error: " + why + "\n";
-    if (write(STDERR_FILENO, line.data(), line.size()) < 0) _exit(code);
+    if (::write(STDERR_FILENO, line.data(), line.size()) < 0) _exit(code);
     _exit(code);
   }
 

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+// Communication libraries with a build-time interface live in modules of ours, loaded when a world is joined: one
+// program serves machines with and without them.
+#pragma once
+
+#include <functional>
+#include <string>
+#include <string_view>
+
+#include "executor/live/backend.hpp"
+#include "executor/live/module.hpp"
+
+namespace dlnb {
+
+struct Module {
+  std::string_view title;  ///< "Open MPI"
+  std::string_view file;   ///< "dlnb_mpi_openmpi.so"
+  std::string_view how;    ///< "apt install libopenmpi-dev openmpi-bin"
+};
+
+/// Why the module cannot be loaded: it was not built. Empty where it is there.
+std::string missing(const Module& module);
+
+/// Joins the world and runs `body` as this process' rank. Throws Unavailable where the module or the library
+/// cannot be loaded or the world cannot be joined.
+void open(const Module& module, const ModuleOptions& options, const std::function<void(Transport&)>& body);
+
+/// The world this process is in, for libraries that do not find it themselves. Throws Unavailable where it has no
+/// store (store.hpp).
+ModuleOptions options_of_this_world(const WorldOptions& options);
+
+}  // namespace dlnb
