@@ -18,16 +18,24 @@ namespace {
 constexpr std::int64_t choosing = CPU_SETSIZE;
 
 // Locks belong to the open file, not to the process: threads of one program exclude each other too.
-bool set_lock(int file, int command, short type, std::int64_t byte) {
+bool set_lock(int file, short type, std::int64_t byte) {
   struct flock lock{};
   lock.l_type = type;
   lock.l_whence = SEEK_SET;
   lock.l_start = byte;
   lock.l_len = 1;
-  int result = 0;
-  do result = fcntl(file, command, &lock);
-  while (result != 0 && errno == EINTR);
-  return result == 0;
+  return fcntl(file, F_OFD_SETLK, &lock) == 0;
+}
+
+// Choosing takes microseconds; a run that was stopped in the middle of it must not stop all others.
+bool begin_choosing(int file) {
+  constexpr int tries = 1000;
+  for (int i = 0; i < tries; ++i) {
+    if (set_lock(file, F_WRLCK, choosing)) return true;
+    if (errno != EAGAIN && errno != EACCES) return false;
+    usleep(1000);
+  }
+  return false;
 }
 
 bool is_locked(int file, std::int64_t byte) {
@@ -69,8 +77,8 @@ CoreClaims::CoreClaims(CoreClaims&& other) noexcept
 
 std::vector<std::size_t> CoreClaims::take(std::span<const Core> cores, std::size_t wanted) {
   if (file_ < 0) return {};
-  if (!set_lock(file_, F_OFD_SETLKW, F_WRLCK, choosing)) {
-    problem_ = fmt::format("locks do not work here: {}", std::strerror(errno));
+  if (!begin_choosing(file_)) {
+    problem_ = fmt::format("its lock cannot be had: {}", std::strerror(errno));
     return {};
   }
   std::vector<std::size_t> free, chosen;
@@ -80,7 +88,7 @@ std::vector<std::size_t> CoreClaims::take(std::span<const Core> cores, std::size
     for (std::size_t i = 0; i < wanted; ++i) chosen.push_back(free[i * free.size() / wanted]);
   for (const std::size_t core : free)
     if (!std::ranges::binary_search(chosen, core)) unlock(cores[core].threads);
-  set_lock(file_, F_OFD_SETLK, F_UNLCK, choosing);
+  set_lock(file_, F_UNLCK, choosing);
   return chosen;
 }
 
@@ -94,9 +102,9 @@ std::size_t CoreClaims::taken(std::span<const Core> cores) const {
 
 bool CoreClaims::lock(const Cpus& threads) {
   for (std::size_t cpu = 0; cpu < threads.size(); ++cpu) {
-    if (!threads[cpu] || set_lock(file_, F_OFD_SETLK, F_WRLCK, std::int64_t(cpu))) continue;
+    if (!threads[cpu] || set_lock(file_, F_WRLCK, std::int64_t(cpu))) continue;
     for (std::size_t before = 0; before < cpu; ++before)
-      if (threads[before]) set_lock(file_, F_OFD_SETLK, F_UNLCK, std::int64_t(before));
+      if (threads[before]) set_lock(file_, F_UNLCK, std::int64_t(before));
     return false;
   }
   return true;
@@ -104,7 +112,7 @@ bool CoreClaims::lock(const Cpus& threads) {
 
 void CoreClaims::unlock(const Cpus& threads) {
   for (std::size_t cpu = 0; cpu < threads.size(); ++cpu)
-    if (threads[cpu]) set_lock(file_, F_OFD_SETLK, F_UNLCK, std::int64_t(cpu));
+    if (threads[cpu]) set_lock(file_, F_UNLCK, std::int64_t(cpu));
 }
 
 }  // namespace dlnb

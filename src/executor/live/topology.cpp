@@ -36,9 +36,11 @@ Cpus cpus_in(hwloc_const_cpuset_t set) {
 
 int numa_of(hwloc_obj_t object) { return object->nodeset ? hwloc_bitmap_first(object->nodeset) : -1; }
 
+using Pci = hwloc_obj_attr_u::hwloc_pcidev_attr_s;
+
 // Devices that compute, and not the display chips of management controllers. PCI classes: 0300 VGA, 0302 3D,
 // 0380 other display, 1200 processing accelerator.
-bool is_gpu(const hwloc_pcidev_attr_s& pci) {
+bool is_gpu(const Pci& pci) {
   constexpr unsigned nvidia = 0x10de, amd = 0x1002, intel = 0x8086;
   const bool known = pci.vendor_id == nvidia || pci.vendor_id == amd || pci.vendor_id == intel;
   switch (pci.class_id) {
@@ -63,7 +65,7 @@ Topology read(const Handle& handle) {
   for (hwloc_obj_t o = nullptr; (o = hwloc_get_next_obj_by_type(hwloc, HWLOC_OBJ_NUMANODE, o));)
     topology.nodes.push_back({int(o->os_index), cpus_in(o->cpuset)});
   for (hwloc_obj_t o = nullptr; (o = hwloc_get_next_pcidev(hwloc, o));) {
-    const hwloc_pcidev_attr_s& pci = o->attr->pcidev;
+    const Pci& pci = o->attr->pcidev;
     if (!is_gpu(pci)) continue;
     const hwloc_obj_t place = hwloc_get_non_io_ancestor_obj(hwloc, o);
     topology.gpus.push_back(
