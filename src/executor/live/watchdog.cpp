@@ -25,10 +25,15 @@ Watchdog::~Watchdog() {
 
 void Watchdog::watch(std::int64_t limit) {
   const std::chrono::nanoseconds period(std::clamp<std::int64_t>(limit / 8, 5'000'000, 1'000'000'000));
+  std::uint32_t beats = 0;
+  std::int64_t last_beat = 0;
   std::unique_lock lock(mutex_);
   while (!closing_signal_.wait_for(lock, period, [this] { return closing_; })) {
     const int place = place_.load(std::memory_order_acquire);
-    const std::int64_t waited = monotonic_clock().now() - since_.load(std::memory_order_relaxed);
+    const std::int64_t now = monotonic_clock().now();
+    if (const std::uint32_t seen = beats_.load(std::memory_order_relaxed); seen != beats)
+      beats = seen, last_beat = now;
+    const std::int64_t waited = now - std::max(since_.load(std::memory_order_relaxed), last_beat);
     // The place may have changed between the two loads; then the rank is not stuck.
     if (place < 0 || waited <= limit || place != place_.load(std::memory_order_acquire)) continue;
     lost_(place, double(waited) * 1e-9);

@@ -25,6 +25,8 @@ class Watchdog {
     place_.store(place, std::memory_order_release);
   }
   void leave() { place_.store(-1, std::memory_order_release); }
+  /// Between `enter` and `leave` of something long: the rank goes on, the wait counts from anew.
+  void beat() { beats_.store(beats_.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
 
  private:
   void watch(std::int64_t limit);
@@ -32,6 +34,7 @@ class Watchdog {
   std::function<void(int, double)> lost_;
   std::atomic<std::int64_t> since_ = 0;
   std::atomic<int> place_ = -1;
+  std::atomic<std::uint32_t> beats_ = 0;
   std::mutex mutex_;
   std::condition_variable closing_signal_;
   bool closing_ = false;
