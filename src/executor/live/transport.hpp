@@ -16,7 +16,9 @@ namespace dlnb {
 
 /// One movement of data as a communication library sees it. Elements follow Operation's conventions:
 /// all-gather sends its shard and receives n shards, reduce-scatter the reverse, all-to-all n parts both
-/// ways. Broadcast works in place: `receive` is read or written. All-reduce does where `send` is `receive`.
+/// ways. Broadcast works in place: `receive` is read or written. Others do where the library can and the buffers say so:
+/// all-reduce and all-to-all where `send` is `receive`, all-gather where `send` is this member's shard of `receive`,
+/// reduce-scatter where `receive` is the shard `shard_in_place` of `send`.
 struct Transfer {
   OperationKind kind = OperationKind::barrier;
   DataType dtype = DataType::float32;
@@ -27,6 +29,10 @@ struct Transfer {
   std::byte* receive = nullptr;
   std::int64_t elements_sent = 0;
   std::int64_t elements_received = 0;
+  /// All-to-all in uneven parts: elements for and from every member, which follow each other in the buffers. Null where
+  /// all parts are equal. They are there until the transfer is complete.
+  const std::int64_t* parts_sent = nullptr;
+  const std::int64_t* parts_received = nullptr;
 };
 
 /// One rank's end of a communication library. Header only and free of our other types' code, because
@@ -45,6 +51,17 @@ class Transport {
   virtual std::string library() const = 0;
   /// Whether an all-reduce is better given one buffer than two.
   virtual bool reduces_in_place() const = 0;
+  /// Whether the library carries this out in one buffer.
+  virtual bool works_in_place(OperationKind kind) const {
+    return kind == OperationKind::all_reduce || kind == OperationKind::broadcast;
+  }
+  /// Which shard of its buffer a reduce-scatter in place leaves at this member.
+  virtual int shard_in_place(int member) const { return member; }
+  /// Whether it carries out all-to-all in uneven parts.
+  virtual bool takes_uneven_parts() const { return false; }
+
+  /// PCI address of the accelerator it works on, "0000:3b:00.0"; empty: none.
+  virtual std::string device() const { return {}; }
 
   /// Makes a communicator of these world ranks (ascending). Every member calls it, and calls for different
   /// communicators come in the same order everywhere. Returns its number, counting up from 0.

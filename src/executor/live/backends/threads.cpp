@@ -45,7 +45,8 @@ std::int64_t bytes(std::int64_t elements, const Transfer& part) { return element
 
 void copy(const Transfer& from, std::int64_t source, const Transfer& to, std::int64_t target,
           std::int64_t elements) {
-  if (elements > 0)
+  const bool is_there = to.receive + bytes(target, to) == from.send + bytes(source, from);  // in place
+  if (elements > 0 && !is_there)
     std::memcpy(to.receive + bytes(target, to), from.send + bytes(source, from),
                 std::size_t(bytes(elements, from)));
 }
@@ -62,6 +63,33 @@ void reduce(const std::vector<Transfer>& parts, std::int64_t elements, Operand o
       reduction::accumulate(part.dtype, operand(part) + bytes(first, part), sum, count);
     deliver(sum, first, count);
   }
+}
+
+void exchange(std::vector<Transfer>& parts) {
+  const std::size_t members = parts.size();
+  const std::int64_t part = parts[0].elements_sent / std::int64_t(members);
+  std::vector<std::int64_t> arrived(members);  // elements of each, from the members before
+  for (std::size_t from = 0; from < members; ++from) {
+    const Transfer& source = parts[from];
+    std::int64_t left = 0;
+    for (std::size_t to = 0; to < members; ++to) {
+      const std::int64_t elements = source.parts_sent ? source.parts_sent[to] : part;
+      copy(source, left, parts[to], arrived[to], elements);
+      left += elements;
+      arrived[to] += elements;
+    }
+  }
+}
+
+// Every pair of members swaps what it has for each other.
+void exchange_in_place(std::vector<Transfer>& parts) {
+  const std::size_t members = parts.size();
+  const std::int64_t part = bytes(parts[0].elements_sent, parts[0]) / std::int64_t(members);
+  for (std::size_t one = 0; one < members; ++one)
+    for (std::size_t other = one + 1; other < members; ++other) {
+      std::byte* const mine = parts[one].receive + std::int64_t(other) * part;
+      std::swap_ranges(mine, mine + part, parts[other].receive + std::int64_t(one) * part);
+    }
 }
 
 void carry_out(std::vector<Transfer>& parts) {
@@ -93,11 +121,7 @@ void carry_out(std::vector<Transfer>& parts) {
           copy(parts[std::size_t(from)], 0, to, from * any.elements_sent, any.elements_sent);
       break;
     case OperationKind::all_to_all:
-      for (std::int64_t to = 0; to < members; ++to)
-        for (std::int64_t from = 0; from < members; ++from) {
-          const std::int64_t part = any.elements_sent / members;
-          copy(parts[std::size_t(from)], to * part, parts[std::size_t(to)], from * part, part);
-        }
+      any.send == any.receive && !any.parts_sent ? exchange_in_place(parts) : exchange(parts);
       break;
     case OperationKind::broadcast: {
       Transfer root = parts[std::size_t(any.peer)];
@@ -111,6 +135,15 @@ void carry_out(std::vector<Transfer>& parts) {
   }
 }
 
+std::string uneven_disagreement(const std::vector<Transfer>& parts) {
+  for (std::size_t from = 0; from < parts.size(); ++from)
+    for (std::size_t to = 0; to < parts.size(); ++to)
+      if (parts[from].parts_sent[to] != parts[to].parts_received[from])
+        return fmt::format("member {} sends {} elements to member {}, which expects {}", from,
+                           parts[from].parts_sent[to], to, parts[to].parts_received[from]);
+  return {};
+}
+
 /// What is wrong with the parts of one transfer, or nothing.
 std::string disagreement(const std::vector<Transfer>& parts) {
   if (parts[0].kind == OperationKind::send) {
@@ -118,13 +151,17 @@ std::string disagreement(const std::vector<Transfer>& parts) {
     return fmt::format("a message of {} {} meets a receive of {} {}", parts[0].elements_sent,
                        name_of(parts[0].dtype), parts[1].elements_received, name_of(parts[1].dtype));
   }
-  for (const Transfer& part : parts)
+  for (const Transfer& part : parts) {
+    const bool uneven = part.parts_sent && parts[0].parts_sent;  // checked pair by pair
     if (part.kind != parts[0].kind || part.dtype != parts[0].dtype || part.peer != parts[0].peer ||
-        part.elements_sent != parts[0].elements_sent || part.elements_received != parts[0].elements_received)
+        !part.parts_sent != !parts[0].parts_sent ||
+        (!uneven && (part.elements_sent != parts[0].elements_sent ||
+                     part.elements_received != parts[0].elements_received)))
       return fmt::format("{} of {} {} meets {} of {} {} in one group", name_of(parts[0].kind),
                          parts[0].elements_sent, name_of(parts[0].dtype), name_of(part.kind),
                          part.elements_sent, name_of(part.dtype));
-  return {};
+  }
+  return parts[0].parts_sent ? uneven_disagreement(parts) : std::string();
 }
 
 void conclude(Meeting& meeting) {
@@ -310,6 +347,8 @@ class ThreadTransport final : public Transport {
   int size() const override { return world_.size(); }
   std::string library() const override { return "threads"; }
   bool reduces_in_place() const override { return true; }
+  bool works_in_place(OperationKind kind) const override { return !is_message(kind); }
+  bool takes_uneven_parts() const override { return true; }
 
   int communicator(std::span<const int> members) override {
     const std::vector<int> list(members.begin(), members.end());

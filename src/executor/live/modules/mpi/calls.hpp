@@ -6,17 +6,28 @@
 #include <mpi.h>
 
 #include <cstdint>
+#include <functional>
+#include <vector>
 
 #include "executor/live/modules/mpi/types.hpp"
 #include "executor/live/transport.hpp"
 
 namespace dlnb::mpi {
 
+/// Counts and places of uneven parts as MPI wants them, sent ones first; there until the transfer is complete.
+struct Parts {
+  std::vector<int> counts, places;
+  std::vector<MPI_Count> large_counts;
+  std::vector<MPI_Aint> large_places;
+  std::vector<MPI_Datatype> types;
+};
+
 /// A transfer on its communicator.
 struct Call {
   const Transfer& transfer;
   MPI_Comm communicator;
   int members;
+  Parts& parts;
 };
 
 /// One transfer takes at most so many requests.
@@ -26,9 +37,14 @@ inline constexpr int most_requests = 2;
 int start(const Call& call, Types& types, std::int64_t largest_count, MPI_Request* requests);
 void run(const Call& call, Types& types, std::int64_t largest_count);
 
-/// The input of an all-reduce as MPI wants it.
-inline const void* input_of(const Transfer& all_reduce) {
-  return all_reduce.send == all_reduce.receive ? MPI_IN_PLACE : all_reduce.send;
+/// The input as MPI wants it.
+inline const void* input_of(const Transfer& t) {
+  const std::less<const std::byte*> before;
+  const bool in_place =
+      t.kind == OperationKind::all_gather
+          ? !before(t.send, t.receive) && before(t.send, t.receive + t.elements_received * size_of(t.dtype))
+          : t.send == t.receive;
+  return in_place ? MPI_IN_PLACE : t.send;
 }
 
 /// The operator that adds elements of this type.

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 // Counts are int. Where a count, or the sum of counts over the group that libraries form inside, would not
 // fit:
-//   all-reduce    two requests, blocks of elements and the rest, so that algorithms can still cut it in
-//   pieces all others    one item per rank, of a datatype as long as that rank's part
+//   all-reduce    two requests, blocks of elements and the rest, so that algorithms can still cut it in pieces
+//   uneven parts  one item per rank, of a datatype as long as that rank's part and with its place inside
+//   all others    one item per rank, of a datatype as long as that rank's part
 #include <algorithm>
+#include <utility>
 
 #include "executor/live/modules/mpi/calls.hpp"
 #include "executor/live/modules/mpi/sum.hpp"
@@ -59,6 +61,37 @@ std::int64_t share_of(const Transfer& t, int members) {
   }
 }
 
+/// Counts and places in elements; or, where those would not fit, a type for every part.
+struct Uneven {
+  const int *sent, *received, *sent_at, *received_at;
+  const MPI_Datatype *sent_types = nullptr, *received_types = nullptr;
+};
+Uneven uneven(const Call& call, Types& types, std::int64_t largest) {
+  const Transfer& t = call.transfer;
+  const std::size_t members = std::size_t(call.members);
+  Parts& parts = call.parts;
+  const bool large = std::max(t.elements_sent, t.elements_received) > largest;
+  parts.counts.resize(2 * members);
+  parts.places.resize(2 * members);
+  parts.types.resize(large ? 2 * members : 0);
+  std::int64_t sent = 0, received = 0;
+  for (std::size_t i = 0; i < members; ++i) {
+    const std::int64_t sent_at = std::exchange(sent, sent + t.parts_sent[i]);
+    const std::int64_t received_at = std::exchange(received, received + t.parts_received[i]);
+    if (large) {
+      parts.types[i] = types.placed(t.dtype, t.parts_sent[i], sent_at);
+      parts.types[members + i] = types.placed(t.dtype, t.parts_received[i], received_at);
+    }
+    parts.counts[i] = large ? 1 : int(t.parts_sent[i]);
+    parts.counts[members + i] = large ? 1 : int(t.parts_received[i]);
+    parts.places[i] = large ? 0 : int(sent_at);
+    parts.places[members + i] = large ? 0 : int(received_at);
+  }
+  Uneven u{&parts.counts[0], &parts.counts[members], &parts.places[0], &parts.places[members]};
+  if (large) u.sent_types = &parts.types[0], u.received_types = &parts.types[members];
+  return u;
+}
+
 std::int64_t total_of(const Transfer& t) { return std::max(t.elements_sent, t.elements_received); }
 
 }  // namespace
@@ -83,16 +116,25 @@ int start(const Call& call, Types& types, std::int64_t largest, MPI_Request* req
     check(MPI_Iallreduce(p.rest_input, p.rest_at, p.rest.count, p.rest.type, p.rest.sum, comm, request + 1));
     return 2;
   }
+  if (t.parts_sent) {
+    const Uneven u = uneven(call, types, largest);
+    const MPI_Datatype type = types.element(t.dtype);
+    check(u.sent_types ? MPI_Ialltoallw(t.send, u.sent, u.sent_at, u.sent_types, t.receive, u.received,
+                                        u.received_at, u.received_types, comm, request)
+                       : MPI_Ialltoallv(t.send, u.sent, u.sent_at, type, t.receive, u.received, u.received_at,
+                                        type, comm, request));
+    return 1;
+  }
   const Items i = items_of(t.dtype, share_of(t, call.members), total_of(t), types, largest);
   switch (t.kind) {
     case OperationKind::all_gather:
-      check(MPI_Iallgather(t.send, i.count, i.type, t.receive, i.count, i.type, comm, request));
+      check(MPI_Iallgather(input_of(t), i.count, i.type, t.receive, i.count, i.type, comm, request));
       break;
     case OperationKind::reduce_scatter:
-      check(MPI_Ireduce_scatter_block(t.send, t.receive, i.count, i.type, i.sum, comm, request));
+      check(MPI_Ireduce_scatter_block(input_of(t), t.receive, i.count, i.type, i.sum, comm, request));
       break;
     case OperationKind::all_to_all:
-      check(MPI_Ialltoall(t.send, i.count, i.type, t.receive, i.count, i.type, comm, request));
+      check(MPI_Ialltoall(input_of(t), i.count, i.type, t.receive, i.count, i.type, comm, request));
       break;
     case OperationKind::broadcast:
       check(MPI_Ibcast(t.receive, i.count, i.type, t.peer, comm, request));
@@ -116,14 +158,22 @@ void run(const Call& call, Types& types, std::int64_t largest) {
       check(MPI_Allreduce(p.rest_input, p.rest_at, p.rest.count, p.rest.type, p.rest.sum, comm));
     return;
   }
+  if (t.parts_sent) {
+    const Uneven u = uneven(call, types, largest);
+    const MPI_Datatype type = types.element(t.dtype);
+    return check(u.sent_types ? MPI_Alltoallw(t.send, u.sent, u.sent_at, u.sent_types, t.receive, u.received,
+                                              u.received_at, u.received_types, comm)
+                              : MPI_Alltoallv(t.send, u.sent, u.sent_at, type, t.receive, u.received,
+                                              u.received_at, type, comm));
+  }
   const Items i = items_of(t.dtype, share_of(t, call.members), total_of(t), types, largest);
   switch (t.kind) {
     case OperationKind::all_gather:
-      return check(MPI_Allgather(t.send, i.count, i.type, t.receive, i.count, i.type, comm));
+      return check(MPI_Allgather(input_of(t), i.count, i.type, t.receive, i.count, i.type, comm));
     case OperationKind::reduce_scatter:
-      return check(MPI_Reduce_scatter_block(t.send, t.receive, i.count, i.type, i.sum, comm));
+      return check(MPI_Reduce_scatter_block(input_of(t), t.receive, i.count, i.type, i.sum, comm));
     case OperationKind::all_to_all:
-      return check(MPI_Alltoall(t.send, i.count, i.type, t.receive, i.count, i.type, comm));
+      return check(MPI_Alltoall(input_of(t), i.count, i.type, t.receive, i.count, i.type, comm));
     case OperationKind::broadcast: return check(MPI_Bcast(t.receive, i.count, i.type, t.peer, comm));
     case OperationKind::send: return check(MPI_Send(t.send, i.count, i.type, t.peer, t.tag, comm));
     case OperationKind::recv:

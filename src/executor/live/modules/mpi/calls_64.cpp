@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <utility>
+
 #include "executor/live/modules/mpi/calls.hpp"
 #include "executor/live/modules/mpi/sum.hpp"
 
@@ -8,6 +10,26 @@ namespace {
 template <DataType type>
 void add(void* in, void* inout, MPI_Count* items, MPI_Datatype* datatype) {
   add_items(type, in, inout, *items, *datatype);
+}
+
+struct Uneven {
+  const MPI_Count *sent, *received;
+  const MPI_Aint *sent_at, *received_at;
+};
+Uneven uneven(const Call& call) {
+  const std::size_t members = std::size_t(call.members);
+  std::vector<MPI_Count>& counts = call.parts.large_counts;
+  std::vector<MPI_Aint>& places = call.parts.large_places;
+  counts.resize(2 * members);
+  places.resize(2 * members);
+  MPI_Aint sent = 0, received = 0;
+  for (std::size_t i = 0; i < members; ++i) {
+    counts[i] = call.transfer.parts_sent[i];
+    counts[members + i] = call.transfer.parts_received[i];
+    places[i] = std::exchange(sent, sent + counts[i]);
+    places[members + i] = std::exchange(received, received + counts[members + i]);
+  }
+  return {&counts[0], &counts[members], &places[0], &places[members]};
 }
 
 }  // namespace
@@ -32,15 +54,21 @@ int start(const Call& call, Types& types, std::int64_t, MPI_Request* request) {
       check(MPI_Iallreduce_c(input_of(t), t.receive, received, type, types.sum(t.dtype), comm, request));
       break;
     case OperationKind::all_gather:
-      check(MPI_Iallgather_c(t.send, sent, type, t.receive, sent, type, comm, request));
+      check(MPI_Iallgather_c(input_of(t), sent, type, t.receive, sent, type, comm, request));
       break;
     case OperationKind::reduce_scatter:
-      check(
-          MPI_Ireduce_scatter_block_c(t.send, t.receive, received, type, types.sum(t.dtype), comm, request));
+      check(MPI_Ireduce_scatter_block_c(input_of(t), t.receive, received, type, types.sum(t.dtype), comm,
+                                        request));
       break;
     case OperationKind::all_to_all: {
+      if (t.parts_sent) {
+        const Uneven u = uneven(call);
+        check(MPI_Ialltoallv_c(t.send, u.sent, u.sent_at, type, t.receive, u.received, u.received_at, type,
+                               comm, request));
+        break;
+      }
       const MPI_Count part = sent / call.members;
-      check(MPI_Ialltoall_c(t.send, part, type, t.receive, part, type, comm, request));
+      check(MPI_Ialltoall_c(input_of(t), part, type, t.receive, part, type, comm, request));
       break;
     }
     case OperationKind::broadcast:
@@ -64,12 +92,18 @@ void run(const Call& call, Types& types, std::int64_t) {
     case OperationKind::all_reduce:
       return check(MPI_Allreduce_c(input_of(t), t.receive, received, type, types.sum(t.dtype), comm));
     case OperationKind::all_gather:
-      return check(MPI_Allgather_c(t.send, sent, type, t.receive, sent, type, comm));
+      return check(MPI_Allgather_c(input_of(t), sent, type, t.receive, sent, type, comm));
     case OperationKind::reduce_scatter:
-      return check(MPI_Reduce_scatter_block_c(t.send, t.receive, received, type, types.sum(t.dtype), comm));
+      return check(
+          MPI_Reduce_scatter_block_c(input_of(t), t.receive, received, type, types.sum(t.dtype), comm));
     case OperationKind::all_to_all: {
+      if (t.parts_sent) {
+        const Uneven u = uneven(call);
+        return check(MPI_Alltoallv_c(t.send, u.sent, u.sent_at, type, t.receive, u.received, u.received_at,
+                                     type, comm));
+      }
       const MPI_Count part = sent / call.members;
-      return check(MPI_Alltoall_c(t.send, part, type, t.receive, part, type, comm));
+      return check(MPI_Alltoall_c(input_of(t), part, type, t.receive, part, type, comm));
     }
     case OperationKind::broadcast: return check(MPI_Bcast_c(t.receive, received, type, t.peer, comm));
     case OperationKind::send: return check(MPI_Send_c(t.send, sent, type, t.peer, t.tag, comm));

@@ -62,6 +62,9 @@ class MpiTransport final : public Transport {
   // Given two buffers, MPICH copies one to the other inside the call that starts the operation. Given one,
   // Open MPI 4.1 does so, and leaves its ring algorithm for one that sends log2(n) times the data.
   bool reduces_in_place() const override { return library_version().starts_with("MPICH"); }
+  bool works_in_place(OperationKind kind) const override { return !is_message(kind); }
+  int shard_in_place(int) const override { return 0; }
+  bool takes_uneven_parts() const override { return true; }
 
   int communicator(std::span<const int> members) override {
     MPI_Group world, group;
@@ -86,7 +89,8 @@ class MpiTransport final : public Transport {
 
   void start(int slot, const Transfer& transfer) override {
     Slot& place = slots_[std::size_t(slot)];
-    place.count = mpi::start(call(transfer), *types_, options_.largest_count, place.requests.data());
+    place.count =
+        mpi::start(call(transfer, place.parts), *types_, options_.largest_count, place.requests.data());
   }
 
   bool test(int slot) override {
@@ -108,7 +112,7 @@ class MpiTransport final : public Transport {
 
   void run(const Transfer& transfer) override {
     if (!yields_ || slots_.empty()) {
-      mpi::run(call(transfer), *types_, options_.largest_count);
+      mpi::run(call(transfer, parts_), *types_, options_.largest_count);
       return;
     }
     const int spare = int(slots_.size()) - 1;  // reserve() made one more than was asked for
@@ -138,11 +142,12 @@ class MpiTransport final : public Transport {
   struct Slot {
     std::array<MPI_Request, most_requests> requests;
     int count = 0;
+    Parts parts;
   };
 
-  Call call(const Transfer& transfer) const {
+  Call call(const Transfer& transfer, Parts& parts) const {
     const End& end = ends_[std::size_t(transfer.communicator)];
-    return {transfer, end.communicator, end.members};
+    return {transfer, end.communicator, end.members, parts};
   }
 
   const ModuleOptions options_;
@@ -151,6 +156,7 @@ class MpiTransport final : public Transport {
   std::unique_ptr<Types> types_;
   std::vector<End> ends_;
   std::vector<Slot> slots_;
+  Parts parts_;  // of the blocking transfer under way
 };
 
 }  // namespace

@@ -31,6 +31,7 @@ Types::Types() {
 }
 
 Types::~Types() {
+  for (auto& [key, type] : placed_) MPI_Type_free(&type);
   for (auto& [key, type] : many_) MPI_Type_free(&type);
   for (const DataType type : {DataType::float16, DataType::bfloat16, DataType::float8})
     MPI_Type_free(&elements_[std::size_t(type)]);
@@ -49,6 +50,17 @@ MPI_Datatype Types::many(DataType type, std::int64_t elements) {
   check(MPI_Type_commit(&place->second));
   MPI_Type_free(&parts[0]);
   MPI_Type_free(&whole_block);
+  return place->second;
+}
+
+MPI_Datatype Types::placed(DataType type, std::int64_t elements, std::int64_t first) {
+  auto [place, is_new] = placed_.try_emplace({type, elements, first}, MPI_DATATYPE_NULL);
+  if (!is_new) return place->second;
+  const int length = 1;
+  const MPI_Aint at = MPI_Aint(first * size_of(type));
+  const MPI_Datatype part = many(type, elements);
+  check(MPI_Type_create_struct(1, &length, &at, &part, &place->second));
+  check(MPI_Type_commit(&place->second));
   return place->second;
 }
 

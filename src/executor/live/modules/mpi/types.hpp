@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <tuple>
 #include <utility>
 
 #include <dlnb/units.hpp>
@@ -31,6 +32,8 @@ class Types {
   MPI_Op sum_of_many(DataType type) const { return sums_[std::size_t(type)]; }
   /// `elements` consecutive ones, however many, as a single item.
   MPI_Datatype many(DataType type, std::int64_t elements);
+  /// The same, `first` elements behind the buffer's start.
+  MPI_Datatype placed(DataType type, std::int64_t elements, std::int64_t first);
 
   /// Elements in the inner part of such a type.
   static constexpr std::int64_t block = 1 << 16;
@@ -39,6 +42,7 @@ class Types {
   std::array<MPI_Datatype, 4> elements_;
   std::array<MPI_Op, 4> sums_;
   std::map<std::pair<DataType, std::int64_t>, MPI_Datatype> many_;
+  std::map<std::tuple<DataType, std::int64_t, std::int64_t>, MPI_Datatype> placed_;
 };
 
 }  // namespace dlnb::mpi
