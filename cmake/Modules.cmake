@@ -41,6 +41,23 @@ add_custom_target(dlnb_interface_stamp DEPENDS ${interface_stamp})
 target_sources(dlnb_live PRIVATE ${interface_stamp})
 add_dependencies(dlnb_live dlnb_interface_stamp)
 
+# SOURCES are named from src/executor/live; INCLUDES are of the library.
+function(dlnb_module name)
+  cmake_parse_arguments(module "" "" "SOURCES;INCLUDES;DEFINITIONS;LIBRARIES" ${ARGN})
+  list(TRANSFORM module_SOURCES PREPEND ${PROJECT_SOURCE_DIR}/src/executor/live/)
+  add_library(${name} MODULE ${module_SOURCES} ${interface_stamp})
+  set_target_properties(${name} PROPERTIES PREFIX "" CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
+                                           LIBRARY_OUTPUT_DIRECTORY ${DLNB_MODULES_BUILD})
+  target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
+  target_include_directories(${name} SYSTEM PRIVATE ${module_INCLUDES})
+  target_compile_definitions(${name} PRIVATE ${module_DEFINITIONS})
+  target_link_libraries(${name} PRIVATE dlnb_warnings ${module_LIBRARIES})
+  add_dependencies(${name} dlnb_interface_stamp)
+  # Whatever is linked to the executor wants the modules as new as itself.
+  add_dependencies(dlnb_live ${name})
+  install(TARGETS ${name} LIBRARY DESTINATION ${DLNB_MODULES_INSTALL})
+endfunction()
+
 # Splits the wrapper's flags into what targets understand; MPI's own C++ interface is not used.
 function(dlnb_mpi_module name wrapper compile_query link_query)
   option(DLNB_MPI_${name} "Build the ${name} module where ${wrapper} is found" ON)
@@ -78,22 +95,8 @@ function(dlnb_mpi_module name wrapper compile_query link_query)
   message(STATUS "MPI module ${name}: ${DLNB_MPICC_${name}}, ${calls}")
 
   string(TOLOWER ${name} lower)
-  set(folder ${PROJECT_SOURCE_DIR}/src/executor/live)
-  add_library(dlnb_mpi_${lower} MODULE ${folder}/modules/mpi/transport.cpp ${folder}/modules/mpi/types.cpp
-                                       ${folder}/modules/mpi/${calls} ${folder}/reduction.cpp
-                                       ${interface_stamp})
-  set_target_properties(dlnb_mpi_${lower} PROPERTIES PREFIX "" CXX_VISIBILITY_PRESET hidden
-                                          VISIBILITY_INLINES_HIDDEN ON
-                                          LIBRARY_OUTPUT_DIRECTORY ${DLNB_MODULES_BUILD})
-  target_include_directories(dlnb_mpi_${lower} PRIVATE ${PROJECT_SOURCE_DIR}/include
-                                                      ${PROJECT_SOURCE_DIR}/src)
-  target_include_directories(dlnb_mpi_${lower} SYSTEM PRIVATE ${includes})
-  target_compile_definitions(dlnb_mpi_${lower} PRIVATE OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX)
-  target_link_libraries(dlnb_mpi_${lower} PRIVATE dlnb_warnings ${link})
-  add_dependencies(dlnb_mpi_${lower} dlnb_interface_stamp)
-  # Whatever is linked to the executor wants the modules as new as itself.
-  add_dependencies(dlnb_live dlnb_mpi_${lower})
-  install(TARGETS dlnb_mpi_${lower} LIBRARY DESTINATION ${DLNB_MODULES_INSTALL})
+  dlnb_module(dlnb_mpi_${lower} SOURCES modules/mpi/transport.cpp modules/mpi/types.cpp modules/mpi/${calls} reduction.cpp
+              INCLUDES ${includes} DEFINITIONS OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX LIBRARIES ${link})
 endfunction()
 
 dlnb_mpi_module(OPENMPI mpicc.openmpi --showme:compile --showme:link)
