@@ -8,7 +8,8 @@ namespace {
 
 // float8 is the type of one byte; nothing is added up here.
 Transfer bytes_transfer(OperationKind kind, int communicator, int peer) {
-  return {.kind = kind, .dtype = DataType::float8, .communicator = communicator, .peer = peer};
+  return {
+      .kind = kind, .dtype = DataType::float8, .communicator = communicator, .peer = peer, .on_host = true};
 }
 
 }  // namespace

@@ -33,6 +33,7 @@ struct Transfer {
   /// all parts are equal. They are there until the transfer is complete.
   const std::int64_t* parts_sent = nullptr;
   const std::int64_t* parts_received = nullptr;
+  bool on_host = false;  ///< the buffers are not what `allocate` gave: what ranks tell each other besides
 };
 
 /// One rank's end of a communication library. Header only and free of our other types' code, because
@@ -66,6 +67,22 @@ class Transport {
   /// Makes a communicator of these world ranks (ascending). Every member calls it, and calls for different
   /// communicators come in the same order everywhere. Returns its number, counting up from 0.
   virtual int communicator(std::span<const int> members) = 0;
+
+  /// Messages will go to these members of the communicator and come from these, in what `allocate` gave. Called once
+  /// for a communicator, before its first such message, by all whom one of them names.
+  virtual void connect(int communicator, std::span<const int> destinations, std::span<const int> sources) {
+    static_cast<void>(communicator), static_cast<void>(destinations), static_cast<void>(sources);
+  }
+
+  /// Why such a transfer cannot be carried out; empty where it can.
+  virtual std::string lacks(OperationKind kind, DataType dtype) const {
+    static_cast<void>(kind), static_cast<void>(dtype);
+    return {};
+  }
+  /// Whether the first transfer of a kind may wait for the other members while it is being started.
+  virtual bool connects_on_first_use() const { return false; }
+  /// Bytes that `allocate` can still give, where that is not the host's memory; else −1.
+  virtual std::int64_t device_memory() const { return -1; }
 
   /// Memory that transfers read and write, zeroed and touched; never empty, because libraries want an address
   /// also for empty messages. Here the host's; an accelerator's where a library wants that.
