@@ -1,5 +1,6 @@
 # Communication libraries are modules loaded at run time, so that one program serves machines with either MPI,
-# both or none. src/executor/live/modules/mpi is built once per MPI whose compiler wrapper is found.
+# both or none. src/executor/live/modules/mpi is built once per MPI whose compiler wrapper is found, gloo's where the
+# library is.
 #
 # As a script: writes the stamp by which the program knows a module that was built from other headers.
 if(CMAKE_SCRIPT_MODE_FILE)
@@ -101,6 +102,25 @@ endfunction()
 
 dlnb_mpi_module(OPENMPI mpicc.openmpi --showme:compile --showme:link)
 dlnb_mpi_module(MPICH mpicc.mpich -show -show)
+
+# Found by its files: Debian's GlooConfig.cmake wants the language C and names no include folder.
+function(dlnb_gloo_module)
+  option(DLNB_GLOO "Build the gloo module where the library is found" ON)
+  find_path(DLNB_GLOO_INCLUDE gloo/rendezvous/context.h)
+  find_library(DLNB_GLOO_LIBRARY gloo)
+  if(NOT DLNB_GLOO OR NOT DLNB_GLOO_INCLUDE OR NOT DLNB_GLOO_LIBRARY)
+    message(STATUS "gloo module: not built (libgloo-dev not found or switched off)")
+    return()
+  endif()
+  message(STATUS "gloo module: ${DLNB_GLOO_LIBRARY}")
+  set(folder modules/gloo)
+  dlnb_module(dlnb_gloo SOURCES ${folder}/transport.cpp ${folder}/communicator.cpp ${folder}/collectives.cpp
+                                ${folder}/reduce_scatter.cpp ${folder}/messages.cpp ${folder}/rendezvous.cpp
+                                store.cpp reduction.cpp
+              INCLUDES ${DLNB_GLOO_INCLUDE} LIBRARIES ${DLNB_GLOO_LIBRARY} Threads::Threads)
+endfunction()
+
+dlnb_gloo_module()
 
 # Adding up is the one loop of ours that a measurement waits for.
 set_source_files_properties(${PROJECT_SOURCE_DIR}/src/executor/live/reduction.cpp PROPERTIES
