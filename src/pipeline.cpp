@@ -43,6 +43,8 @@ Result describe(std::string kind, const RunSpec& spec, const Schedule& schedule,
   result.library = trace.library;
   result.ledger = ledger_of(schedule);
   result.metrics = analyse(trace, schedule);
+  result.binding = trace.binding;
+  result.energy = trace.energy;
   result.valid = trace.valid;
   result.notes = schedule.notes;
   result.notes.insert(result.notes.end(), trace.notes.begin(), trace.notes.end());
@@ -79,6 +81,12 @@ std::optional<Result> run(const RunSpec& spec) {
   Result result = describe("run", spec, schedule, *trace, {.name = "this host"});
   result.provenance = provenance_of_this_host();
   return result;
+}
+
+std::optional<CollTable> coll(const CollSpec& spec) {
+  std::optional<CollTable> table = run_coll(spec);
+  if (table) table->provenance = provenance_of_this_host();
+  return table;
 }
 
 }  // namespace dlnb

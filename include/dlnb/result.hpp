@@ -6,6 +6,7 @@
 
 #include <dlnb/metrics.hpp>
 #include <dlnb/spec.hpp>
+#include <dlnb/trace.hpp>
 
 namespace dlnb {
 
@@ -48,6 +49,8 @@ struct Result {
   std::string executor, library;
   Ledger ledger;
   Metrics metrics;
+  std::vector<RankBinding> binding;  ///< live runs
+  std::vector<RankEnergy> energy;    ///< where there are counters
   bool valid = true;
   std::vector<std::string> notes;
   Provenance provenance;

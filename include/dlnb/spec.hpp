@@ -48,6 +48,7 @@ struct RunSpec {
   std::vector<std::string> hosts;  ///< where ranks are started; empty: here
   std::string agent;               ///< program called as `agent HOST COMMAND…` that starts something there
   std::string progress = "auto";   ///< auto | poll | thread | none
+  std::string binding = "auto";    ///< auto | none | core | numa | gpu
   int iterations = 6;
   int warmup = 1;
   Seconds min_time{0};

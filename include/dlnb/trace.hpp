@@ -26,6 +26,24 @@ struct RankTrace {
   std::int64_t compute_error_ns = 0;  ///< mean |measured − asked|
 };
 
+/// Where a rank of a live run was.
+struct RankBinding {
+  std::int64_t rank = 0;
+  std::string host;
+  std::string cores;   ///< hardware threads by the kernel's numbers, "0-3,8"
+  bool bound = false;  ///< to them by this run; else it was only allowed there
+  int numa = -1;       ///< NUMA node of what it is bound to; −1: not one
+  std::string gpu;     ///< PCI address of the one it is bound near to; empty: none
+};
+
+/// What a rank's share of the counters of its machine counted from before the first measured iteration to behind the
+/// last.
+struct RankEnergy {
+  std::int64_t rank = 0;
+  double joules = 0;
+  double seconds = 0;
+};
+
 /// What happened, live or simulated. Iterations of all ranks are the same measured ones; warm-up is not in it.
 struct Trace {
   std::string executor;  ///< "sim", "mpi", "threads"
@@ -34,7 +52,10 @@ struct Trace {
   std::vector<RankTrace> ranks;     ///< ascending
   std::int64_t clock_bound_ns = 0;  ///< clocks of two ranks differ by at most this
   bool valid = true;
-  std::vector<std::string> notes;  ///< why INVALID, that spinning was off, what progress was used
+  std::vector<RankBinding> binding;  ///< live; by rank
+  std::vector<RankEnergy> energy;    ///< by rank; empty where a machine has no counter
+  std::string energy_method;         ///< how it was counted
+  std::vector<std::string> notes;    ///< why INVALID, that spinning was off, what progress was used
 };
 
 }  // namespace dlnb

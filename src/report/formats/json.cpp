@@ -67,6 +67,7 @@ Json json_of(const RunSpec& spec) {
           {"compute_scale", number(spec.compute_scale)},
           {"backend", spec.backend},
           {"progress", spec.progress},
+          {"binding", spec.binding},
           {"iterations", spec.iterations},
           {"warmup", spec.warmup},
           {"min_time", number(spec.min_time.value)},
@@ -160,6 +161,15 @@ Json json_of(const TimelineRank& rank) {
   return {{"rank", rank.rank}, {"role", rank.role}, {"events", std::move(events)}};
 }
 
+Json json_of(const RankBinding& row) {
+  return {{"rank", row.rank},   {"host", row.host}, {"cores", row.cores},
+          {"bound", row.bound}, {"numa", row.numa}, {"gpu", row.gpu}};
+}
+
+Json json_of(const RankEnergy& row) {
+  return {{"rank", row.rank}, {"energy", number(row.joules)}, {"time", number(row.seconds)}};
+}
+
 Json json_of(const Provenance& provenance) {
   Json json{
       {"version", provenance.version}, {"commit", provenance.commit}, {"compiler", provenance.compiler}};
@@ -209,6 +219,8 @@ std::string write(const Result& result) {
   member("iterations", lines(result.metrics.iterations));
   member("ledger", lines(result.ledger));
   member("timeline", timeline(result.metrics));
+  if (!result.binding.empty()) member("binding", lines(result.binding));
+  if (!result.energy.empty()) member("energy", lines(result.energy));
   member("notes", text_of(Json(result.notes)));
   member("provenance", text_of(json_of(result.provenance)));
   return text + "\n}\n";
