@@ -59,6 +59,16 @@ std::string missing(const Module& module) {
                      module.file, module.how);
 }
 
+std::string unloadable(const Module& module, const LateLibrary& later) {
+  if (std::string reason = missing(module); !reason.empty()) return reason;
+  const auto load = [](const char* file) {
+    return dlopen(file, RTLD_LAZY | RTLD_LOCAL) ? nullptr : dlerror();
+  };
+  if (const char* reason = load(file_of(module).c_str())) return fmt::format("{}: {}", reason, module.how);
+  if (const char* reason = load(later.file)) return fmt::format("{}: {}", reason, later.how);
+  return {};
+}
+
 void open(const Module& module, const ModuleOptions& options, const std::function<void(Transport&)>& body) {
   const OpenTransport join = load(module);
   std::unique_ptr<Transport> transport;

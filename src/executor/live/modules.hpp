@@ -21,6 +21,14 @@ struct Module {
 /// Why the module cannot be loaded: it was not built. Empty where it is there.
 std::string missing(const Module& module);
 
+/// A library that a module looks for when it opens a world.
+struct LateLibrary {
+  const char* file;      ///< "libfabric.so.1"
+  std::string_view how;  ///< "apt install libfabric1"
+};
+/// As `missing`, and whether all libraries can be loaded that it wants then and later. It stays loaded.
+std::string unloadable(const Module& module, const LateLibrary& later);
+
 /// Joins the world and runs `body` as this process' rank. Throws Unavailable where the module or the library
 /// cannot be loaded or the world cannot be joined.
 void open(const Module& module, const ModuleOptions& options, const std::function<void(Transport&)>& body);

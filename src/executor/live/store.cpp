@@ -6,7 +6,6 @@
 #include <algorithm>
 #include <fstream>
 #include <iterator>
-#include <optional>
 #include <stdexcept>
 #include <thread>
 #include <utility>
@@ -52,6 +51,8 @@ void Store::set(std::string_view key, std::string_view value) const {
   if (stream) fs::rename(draft, file, failure);
   if (!stream || failure) throw std::runtime_error("store: cannot write " + file.string());
 }
+
+std::optional<std::string> Store::look(std::string_view key) const { return content(file_of(key)); }
 
 std::string Store::get(std::string_view key, std::chrono::milliseconds patience) const {
   const fs::path file = file_of(key);

@@ -3,6 +3,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -19,6 +20,8 @@ class Store {
   void set(std::string_view key, std::string_view value) const;
   /// Waits until the key is set. Throws std::runtime_error, naming the key, after `patience`.
   std::string get(std::string_view key, std::chrono::milliseconds patience) const;
+  /// What the key is set to now, if it is.
+  std::optional<std::string> look(std::string_view key) const;
   const std::filesystem::path& folder() const { return folder_; }
 
  private:
