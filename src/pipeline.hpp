@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
-#include <dlnb/run.hpp>  // make_schedule, simulate and run, which pipeline.cpp defines
+#include <dlnb/run.hpp>  // make_schedule, simulate, run and coll, which pipeline.cpp defines

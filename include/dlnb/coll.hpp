@@ -64,6 +64,7 @@ struct CollSpec {
   std::string backend = "mpi";
   std::vector<std::string> hosts;
   std::string agent;
+  std::string testbed;
   std::string progress = "auto";
   int iterations = 20;
   int warmup = 5;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <dlnb/coll.hpp>
 #include <dlnb/document.hpp>
 #include <dlnb/result.hpp>
 #include <dlnb/schedule.hpp>
@@ -43,5 +44,8 @@ Result simulate(const RunSpec& spec);
 
 /// The whole line, live; called on every rank, a result on rank 0 only.
 std::optional<Result> run(const RunSpec& spec);
+
+/// The collective benchmark, live; called on every rank, a table on rank 0 only.
+std::optional<CollTable> coll(const CollSpec& spec);
 
 }  // namespace dlnb

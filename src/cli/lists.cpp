@@ -16,6 +16,7 @@
 #include "executor/sim/network.hpp"
 #include "machine/machine.hpp"
 #include "model/model.hpp"
+#include "report/coll_report.hpp"
 #include "report/report.hpp"
 #include "schedule/order.hpp"
 #include "schedule/pass.hpp"
@@ -105,7 +106,8 @@ constexpr Listing all_listings[] = {
     {"passes", "dimensions of parallelism that a plan is composed of; src/schedule/passes/", passes_table},
     {"orders", "orders of micro-batches in a pipeline; src/schedule/orders/",
      [] { return names_and_summaries(orders::all()); }},
-    {"backends", "communication libraries of `run`; src/executor/live/backends/", backends_table, true},
+    {"backends", "communication libraries of `run` and `coll`; src/executor/live/backends/", backends_table,
+     true},
     {"topologies", "shapes of network; src/machine/topologies/",
      [] { return names_and_summaries(topologies::all()); }},
     {"placements", "ways to choose devices for ranks; src/machine/placements/",
@@ -117,6 +119,8 @@ constexpr Listing all_listings[] = {
     {"metrics", "what is computed from a trace; src/analysis/metrics/", metrics_table},
     {"formats", "ways to write a result; src/report/formats/",
      [] { return names_and_summaries(formats::all()); }},
+    {"coll-formats", "ways to write the table of `coll`; src/report/coll_formats/",
+     [] { return names_and_summaries(coll_formats::all()); }},
     {"costs", "ways to turn layers into FLOPs, bytes and time; src/model/costs/",
      [] { return names_and_summaries(costs::all()); }},
     {"commands", "what dlnetbench can be told to do; src/cli/commands/", commands_table},

@@ -77,10 +77,11 @@ std::string cli_page() {
     if (command->hidden) continue;
     page += fmt::format("\n## {}\n\n{}\n\n```\n{}\n```\n", command->name, command->summary, usage(*command));
     std::vector<Argument> own;
-    bool has_run_options = false;
-    for (const Argument& argument : command->arguments()) {
-      const bool of_run = std::ranges::find(of_a_run, argument.name) != of_a_run.end();
-      has_run_options = has_run_options || of_run;
+    // A command with options of its own may call some as a run does.
+    const std::vector<Argument> arguments = command->arguments();
+    const bool has_run_options = std::ranges::find(arguments, "--plan", &Argument::name) != arguments.end();
+    for (const Argument& argument : arguments) {
+      const bool of_run = has_run_options && std::ranges::find(of_a_run, argument.name) != of_a_run.end();
       if (!of_run) own.push_back(argument);
     }
     if (has_run_options)

@@ -54,6 +54,7 @@ std::string placeholder(const std::string& type) {
   if (type == "size") return "SIZE";
   if (type == "plan") return "PLAN";
   if (type == "text") return "NAME";
+  if (type == "list") return "LIST";
   return "WORD";
 }
 
@@ -71,19 +72,7 @@ std::vector<std::string> words_of(const std::string& type) {
 }
 
 Argument argument_of(const OptionInfo& option, Purpose purpose) {
-  Argument argument{.name = flag_of(option.name), .help = option.help, .group = "Run"};
-  const bool off = option.type == "true or false" && option.fallback == "false";
-  if (!off) {
-    argument.value = placeholder(option.type);
-    // Some follow from other options unless given, which their help states.
-    if (option.help.find("default:") == std::string::npos) argument.fallback = option.fallback;
-  }
-  // Words may have short forms ("bf16"), so they are offered and their reader refuses what is none.
-  const std::vector<std::string> words = words_of(option.type);
-  if (!words.empty()) argument.help += fmt::format("; one of: {}", fmt::join(words, ", "));
-  if (option.type == "true or false" && !off) argument.choices = {"true", "false"};
-  const auto found = std::ranges::find(names, option.name, &Names::key);
-  if (found != std::end(names)) argument.known = found->known;
+  Argument argument = argument_of(option, "Run");
   if (purpose == Purpose::simulated && option.name == "iterations")
     argument.fallback = fmt::format("{}", simulated_iterations);
   return argument;
@@ -128,19 +117,60 @@ std::int64_t usual_ranks(const PlanSpec& plan) {
 
 }  // namespace
 
-std::vector<Argument> run_arguments(Purpose purpose) {
-  std::vector<Argument> all{
+Argument argument_of(const OptionInfo& option, const std::string& group) {
+  Argument argument{.name = flag_of(option.name), .help = option.help, .group = group};
+  const bool off = option.type == "true or false" && option.fallback == "false";
+  if (!off) {
+    argument.value = placeholder(option.type);
+    // Some follow from other options unless given, which their help states.
+    if (option.help.find("default:") == std::string::npos) argument.fallback = option.fallback;
+  }
+  // Words may have short forms ("bf16"), so they are offered and their reader refuses what is none.
+  const std::vector<std::string> words = words_of(option.type);
+  if (!words.empty()) argument.help += fmt::format("; one of: {}", fmt::join(words, ", "));
+  argument.repeatable = option.type == "list";
+  if (option.type == "true or false" && !off) argument.choices = {"true", "false"};
+  const auto found = std::ranges::find(names, option.name, &Names::key);
+  if (found != std::end(names)) argument.known = found->known;
+  return argument;
+}
+
+std::vector<std::filesystem::path> spec_files(const Arguments& given) {
+  std::vector<std::filesystem::path> files;
+  for (const std::string& file : given.all("--spec")) files.emplace_back(file);
+  return files;
+}
+
+std::vector<Assignment> assignments_from(const Arguments& given, const std::vector<OptionInfo>& options) {
+  std::vector<Assignment> assignments;
+  add_sets(given, assignments);
+  for (const OptionInfo& option : options) {
+    const std::string flag = flag_of(option.name);
+    if (!given.has(flag)) continue;
+    std::string text = given.text(flag);
+    if (option.type == "list") text = fmt::format("{}", fmt::join(given.all(flag), ","));
+    assignments.push_back({option.name, text.empty() ? "true" : text, flag});
+  }
+  return assignments;
+}
+
+std::vector<Argument> file_arguments(const std::string& group, const std::string& example) {
+  return {
       {.name = "--spec",
        .value = "FILE.toml",
        .help = "read the run from a file; later files win",
        .repeatable = true,
-       .group = "Run"},
+       .group = group},
       {.name = "--set",
        .value = "KEY=VALUE",
-       .help = "one key of a spec file, such as plan.data.buckets=10",
+       .help = "one key of a spec file, such as " + example,
        .repeatable = true,
-       .group = "Run"},
+       .group = group},
   };
+}
+
+std::vector<Argument> run_arguments(Purpose purpose) {
+  std::vector<Argument> all = file_arguments("Run", "plan.data.buckets=10");
   for (const OptionInfo& option : run_options()) {
     all.push_back(argument_of(option, purpose));
     if (purpose == Purpose::live && option.name == "ranks")
@@ -150,17 +180,7 @@ std::vector<Argument> run_arguments(Purpose purpose) {
 }
 
 RunSpec spec_from(const Arguments& given, Purpose purpose) {
-  std::vector<std::filesystem::path> files;
-  for (const std::string& file : given.all("--spec")) files.emplace_back(file);
-  std::vector<Assignment> assignments;
-  add_sets(given, assignments);
-  for (const OptionInfo& option : run_options()) {
-    const std::string flag = flag_of(option.name);
-    if (given.has(flag))
-      assignments.push_back({option.name, given.text(flag).empty() ? "true" : given.text(flag), flag});
-  }
-
-  RunSpec spec = read_spec(files, make_overrides(assignments));
+  RunSpec spec = read_spec(spec_files(given), make_overrides(assignments_from(given, run_options())));
   if (purpose == Purpose::simulated && !spec.origin.find("iterations"))
     spec.iterations = simulated_iterations;
   if (purpose == Purpose::simulated && spec.machine.empty())

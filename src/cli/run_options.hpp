@@ -1,8 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <filesystem>
+#include <string>
 #include <vector>
 
+#include <dlnb/options.hpp>
+#include <dlnb/run.hpp>
 #include <dlnb/spec.hpp>
 
 #include "cli/command.hpp"
@@ -17,5 +21,12 @@ std::vector<Argument> run_arguments(Purpose purpose);
 
 /// The spec file, then --set, then options: the later one wins. Throws UserError.
 RunSpec spec_from(const Arguments& given, Purpose purpose);
+
+/// Parts of these for commands with options of their own: the argument of an option, --spec and --set, and what was
+/// given of both.
+Argument argument_of(const OptionInfo& option, const std::string& group);
+std::vector<Argument> file_arguments(const std::string& group, const std::string& example);
+std::vector<std::filesystem::path> spec_files(const Arguments& given);
+std::vector<Assignment> assignments_from(const Arguments& given, const std::vector<OptionInfo>& options);
 
 }  // namespace dlnb

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include <dlnb/coll.hpp>
 #include <dlnb/registry.hpp>
 #include <dlnb/schedule.hpp>
 #include <dlnb/spec.hpp>
@@ -19,6 +20,9 @@ namespace dlnb {
 /// returns the merged trace on rank 0 and an empty optional on the others.
 /// Errors are agreed on: every rank throws the same one.
 std::optional<Trace> run_live(const Schedule& schedule, const RunSpec& spec);
+
+/// Runs the collective benchmark live: called and answering as run_live does.
+std::optional<CollTable> run_coll(const CollSpec& spec);
 
 /// Whether this process already is a rank of a world that a launcher made (mpirun, srun).
 bool inside_a_world();
@@ -38,5 +42,6 @@ bool needs_launcher(const std::string& backend);
 /// iteration; a second one ends them at once. Throws UserError (no such backend), Unavailable (library or launcher
 /// absent) and LostRank (a rank was killed or crashed).
 int launch(const RunSpec& spec, const std::vector<std::string>& command);
+int launch(const CollSpec& spec, const std::vector<std::string>& command);
 
 }  // namespace dlnb

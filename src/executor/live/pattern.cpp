@@ -65,6 +65,12 @@ void Pattern::fill_numbers(std::byte* out, std::int64_t elements, std::int64_t m
   });
 }
 
+void Pattern::fill_sums(std::byte* out, std::int64_t elements, std::int64_t first) const {
+  fill(out, elements, size_of(dtype_), [&](std::int64_t position, std::byte* element) {
+    reduction::encode(dtype_, float(sum(first + position)), element);
+  });
+}
+
 void Pattern::tag(std::int64_t from, std::int64_t to, std::int64_t position, std::byte* element) const {
   const std::uint64_t bits = mix(std::uint64_t(position % period), std::uint64_t(from << 32 | to), salt_);
   std::memcpy(element, &bits, std::size_t(size_of(dtype_)));

@@ -26,6 +26,8 @@ class Pattern {
   std::int64_t sum(std::int64_t position) const;
   /// Positions 0 … elements − 1.
   void fill_numbers(std::byte* out, std::int64_t elements, std::int64_t member) const;
+  /// Positions first … first + elements − 1.
+  void fill_sums(std::byte* out, std::int64_t elements, std::int64_t first) const;
 
   /// One element.
   void tag(std::int64_t from, std::int64_t to, std::int64_t position, std::byte* element) const;

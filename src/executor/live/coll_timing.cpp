@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: Apache-2.0
+#include "executor/live/coll_timing.hpp"
+
+namespace dlnb {
+
+void CollTimer::start(const CollMoves& moves) {
+  outstanding_->start(0, moves.first);
+  if (moves.form == CollMoves::Form::at_once) outstanding_->start(1, moves.second);
+}
+
+void CollTimer::wait(const CollMoves& moves) {
+  outstanding_->wait(0);
+  if (moves.form == CollMoves::Form::at_once) outstanding_->wait(1);
+}
+
+void CollTimer::once(const CollMoves& moves) {
+  watchdog_.beat();
+  if (!outstanding_) return carry_out(transport_, moves);
+  start(moves);
+  wait(moves);
+}
+
+void CollTimer::warm_up(const CollMoves& moves) {
+  for (int i = 0; i < spec_.warmup; ++i) once(moves);
+}
+
+CollTimes CollTimer::measure(const CollMoves& moves, std::vector<std::int64_t>& series) {
+  const std::int64_t total =
+      spec_.definitions == CollDefinitions::osu ? one_by_one(moves, series) : back_to_back(moves, series);
+  for (std::int64_t& time : series) time = std::int64_t(double(time) * moves.share);
+  return {double(total) * moves.share / double(spec_.iterations)};
+}
+
+std::int64_t CollTimer::back_to_back(const CollMoves& moves, std::vector<std::int64_t>& series) {
+  const int iterations = spec_.iterations;
+  const std::int64_t begin = clock_.now();
+  if (!series.empty()) {
+    std::int64_t last = begin;
+    for (int i = 0; i < iterations; ++i) {
+      once(moves);
+      const std::int64_t now = clock_.now();
+      series[std::size_t(i)] = now - last;
+      last = now;
+    }
+  } else if (outstanding_) {
+    for (int i = 0; i < iterations; ++i) once(moves);
+  } else {
+    for (int i = 0; i < iterations; ++i) {
+      watchdog_.beat();
+      carry_out(transport_, moves);
+    }
+  }
+  if (moves.closing) transport_.run(*moves.closing);
+  return clock_.now() - begin;
+}
+
+std::int64_t CollTimer::one_by_one(const CollMoves& moves, std::vector<std::int64_t>& series) {
+  std::int64_t total = 0;
+  for (int i = 0; i < spec_.iterations; ++i) {
+    transport_.run(in_step_);
+    const std::int64_t begin = clock_.now();
+    once(moves);
+    if (moves.closing) transport_.run(*moves.closing);
+    const std::int64_t time = clock_.now() - begin;
+    if (!series.empty()) series[std::size_t(i)] = time;
+    total += time;
+  }
+  return total;
+}
+
+void CollTimer::overlap(const CollMoves& moves, Compute& compute, CollTimes& times) {
+  const auto asked = std::int64_t(times.mean);
+  const bool in_step = spec_.definitions == CollDefinitions::osu;
+  std::int64_t computed = 0, overall = 0;
+  for (int i = 0; i < spec_.iterations; ++i) {
+    if (in_step) transport_.run(in_step_);
+    watchdog_.beat();
+    const std::int64_t begin = clock_.now();
+    start(moves);
+    const std::int64_t started = clock_.now();
+    const std::int64_t ended = compute.run(started, asked).end;
+    wait(moves);
+    computed += ended - started;
+    overall += clock_.now() - begin;
+  }
+  times.compute = double(computed) / double(spec_.iterations);
+  times.overall = double(overall) / double(spec_.iterations);
+}
+
+}  // namespace dlnb

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+// The timed loops of the benchmark. Inside them nothing allocates, locks or speaks; a loop whose iterations are not
+// timed one by one reads no clock either.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include <dlnb/coll.hpp>
+
+#include "executor/live/coll_case.hpp"
+#include "executor/live/compute.hpp"
+#include "executor/live/outstanding.hpp"
+#include "executor/live/watchdog.hpp"
+
+namespace dlnb {
+
+/// One rank's times of one row, ns per iteration.
+struct CollTimes {
+  double mean = 0;
+  double compute = 0, overall = 0;  ///< with overlap
+};
+
+class CollTimer {
+ public:
+  /// `in_step` is a barrier of the group. `outstanding` is null unless transfers are to be non-blocking.
+  CollTimer(const CollSpec& spec, Transport& transport, Clock& clock, Watchdog& watchdog,
+            const Transfer& in_step, Outstanding* outstanding)
+      : spec_(spec),
+        transport_(transport),
+        clock_(clock),
+        watchdog_(watchdog),
+        in_step_(in_step),
+        outstanding_(outstanding) {}
+
+  /// One operation, in the form that is timed.
+  void once(const CollMoves& moves);
+  void warm_up(const CollMoves& moves);
+  /// `series` gets the time of every iteration where it has room for them.
+  CollTimes measure(const CollMoves& moves, std::vector<std::int64_t>& series);
+  /// The same with `compute` in between; `times` are those of pure communication, and are added to.
+  void overlap(const CollMoves& moves, Compute& compute, CollTimes& times);
+
+ private:
+  std::int64_t back_to_back(const CollMoves& moves, std::vector<std::int64_t>& series);
+  std::int64_t one_by_one(const CollMoves& moves, std::vector<std::int64_t>& series);
+  void start(const CollMoves& moves);
+  void wait(const CollMoves& moves);
+
+  const CollSpec& spec_;
+  Transport& transport_;
+  Clock& clock_;
+  Watchdog& watchdog_;
+  const Transfer in_step_;
+  Outstanding* const outstanding_;
+};
+
+}  // namespace dlnb
