@@ -17,6 +17,8 @@
 #include "executor/live/buffers.hpp"
 #include "executor/live/clocks.hpp"
 #include "executor/live/control.hpp"
+#include "executor/live/core_binding.hpp"
+#include "executor/live/energy_meter.hpp"
 #include "executor/live/first_rank.hpp"
 #include "executor/live/hosts.hpp"
 #include "executor/live/merge.hpp"
@@ -52,6 +54,8 @@ class Session {
                       fmt::format("start {} processes", ranks));
     binding_ = bind(schedule_, transport_.rank(), transport_.reduces_in_place());
     const Terms terms = settle_terms();
+    neighbours_ = find_neighbours(control_);
+    cores_.emplace(control_, neighbours_, binding_mode(spec_.binding), threads());
     if (terms.cores_shared) transport_.share_cores();
     prepare();
     const Offset before = terms.one_clock ? Offset{} : estimate_offset(control_, clock_);
@@ -80,12 +84,15 @@ class Session {
                                                  : std::string(other_places[at - operations])));
   }
 
+  /// That want a core at the same time.
+  int threads() const { return mode_ == ProgressMode::thread ? 2 : 1; }
+
   // Everybody tells rank 0 what it has and needs; rank 0 decides for all.
   Terms settle_terms() {
     HostFacts facts = facts_of_this_host();
     facts.buffers = binding_.buffer_bytes();
     facts.library = binding_.library_bytes();
-    facts.threads = mode_ == ProgressMode::thread ? 2 : 1;
+    facts.threads = threads();
     const std::vector<HostFacts> all = control_.gather_values(facts);
     Terms terms;
     const std::string shortage = agree(control_, [&] {
@@ -115,6 +122,7 @@ class Session {
     enter(setting_up);
     for (const auto& members : binding_.groups) communicators.push_back(transport_.communicator(members));
     watchdog_.leave();
+    cores_->sit();
     buffers_ = std::make_unique<Buffers>(transport_, binding_.lanes);
     for (Action& action : binding_.actions) {
       if (action.what != Action::What::run && action.what != Action::What::start) continue;
@@ -141,7 +149,11 @@ class Session {
 
   void measure(const Terms& terms) {
     cores_shared_ = terms.cores_shared;
-    outstanding_ = make_outstanding(mode_, transport_, clock_, binding_.slots);
+    {
+      const CoreBinding::Aside aside(*cores_);
+      outstanding_ = make_outstanding(mode_, transport_, clock_, binding_.slots);
+      meter_.emplace(neighbours_, clock_);
+    }
     std::unique_ptr<Compute> emulator;
     if (terms.cores_shared) emulator = std::make_unique<SharedCompute>(clock_, outstanding_.get());
     else emulator = std::make_unique<ExactCompute>(clock_, outstanding_.get());
@@ -152,10 +164,12 @@ class Session {
       std::vector<Interval> unused(binding_.actions.size());
       for (int i = 0; i < spec_.warmup; ++i) iterate(compute, unused.data());
       compute.forget();
+      meter_->begin();
       enter(starting);
       control_.barrier();
       watchdog_.leave();
       measure_iterations(compute);
+      meter_->end();
     } catch (const std::exception& error) {
       // Nobody may move data into buffers that are about to go.
       transport_.abort(int(Exit::lost_rank),
@@ -281,11 +295,13 @@ class Session {
     enter(collecting);
     const auto bounds = control_.gather_values(std::max(before.bound, after.bound));
     const auto records = control_.gather(pack(record_));
+    Trace trace;
+    meter_->collect(control_, trace);
     control_.barrier();
     watchdog_.leave();
     if (!control_.first()) return std::nullopt;
 
-    Trace trace;
+    trace.binding = cores_->map();
     trace.executor = spec_.backend;
     trace.library = transport_.library();
     trace.iterations = int(record_.iteration_begin.size());
@@ -298,7 +314,9 @@ class Session {
       else second = std::max(second, bound);
     }
     trace.clock_bound_ns = largest + second;
-    trace.notes = std::move(notes_);
+    trace.notes.insert(trace.notes.begin(), notes_.begin(), notes_.end());
+    for (const std::string& said : cores_->notes())
+      trace.notes.push_back(fmt::format("binding {}: {}", spec_.binding, said));
     trace.notes.push_back(fmt::format("progress while computing: {}", name_of(mode_)));
     if (ended_early_)
       trace.notes.push_back(fmt::format("ended early by {} after {} iteration{}", ending_signal(),
@@ -314,6 +332,9 @@ class Session {
   const ProgressMode mode_;
   const Control control_;
   Binding binding_;
+  Neighbours neighbours_;
+  std::optional<CoreBinding> cores_;
+  std::optional<EnergyMeter> meter_;
   std::unique_ptr<Buffers> buffers_;
   std::unique_ptr<Outstanding> outstanding_;
   std::int64_t decision_ = 0;
