@@ -53,6 +53,7 @@ class Session {
       throw UserError("--ranks", fmt::format("the plan has {} ranks, the world {}", ranks, transport_.size()),
                       fmt::format("start {} processes", ranks));
     binding_ = bind(schedule_, transport_.rank(), transport_.reduces_in_place());
+    refuse_what_the_library_lacks();
     const Terms terms = settle_terms();
     neighbours_ = find_neighbours(control_);
     cores_.emplace(control_, neighbours_, binding_mode(spec_.binding), threads());
@@ -133,13 +134,28 @@ class Session {
     transport_.reserve(binding_.slots + 1);  // the last one is for the agreement on another iteration
   }
 
-  void verify_data() {
-    const Verification own = verify(schedule_, binding_, transport_, watchdog_);
-    const std::vector<std::string> all = control_.gather(own.mismatch);
-    const std::string first = agree(control_, [&] {
+  /// What the first rank has to say that has anything to say.
+  std::string first_said(const std::string& own) {
+    const std::vector<std::string> all = control_.gather(own);
+    return agree(control_, [&] {
       const auto place = std::ranges::find_if(all, [](const std::string& text) { return !text.empty(); });
       return place == all.end() ? std::string() : *place;
     });
+  }
+
+  // Ranks have different programs, and all of them refuse what one cannot carry out.
+  void refuse_what_the_library_lacks() {
+    std::string own;
+    for (const Action& action : binding_.actions)
+      if (own.empty() && (action.what == Action::What::run || action.what == Action::What::start))
+        own = transport_.lacks(action.transfer.kind, action.transfer.dtype);
+    const std::string first = first_said(own);
+    if (!first.empty()) throw Unavailable("--backend", first, "use another backend, or another type");
+  }
+
+  void verify_data() {
+    const Verification own = verify(schedule_, binding_, transport_, watchdog_);
+    const std::string first = first_said(own.mismatch);
     if (!first.empty()) throw WrongResult("verification", first);
     notes_.push_back(
         fmt::format("verified before timing: {} distinct operations on rank 0, every rank its own; of more "
