@@ -23,8 +23,7 @@ ccl::event start(const Transfer& t, const ccl::communicator& communicator, std::
     case OperationKind::all_reduce:
       return ccl::allreduce(send, t.receive, received, type, sum.operation, communicator, sum.all_reduce);
     case OperationKind::reduce_scatter:
-      return ccl::reduce_scatter(send, t.receive, received, type, sum.operation, communicator,
-                                 sum.reduce_scatter);
+      return ccl::reduce_scatter(send, t.receive, received, type, sum.operation, communicator);
     case OperationKind::all_gather: return ccl::allgather(send, t.receive, sent, type, communicator);
     case OperationKind::all_to_all:
       if (t.parts_sent)

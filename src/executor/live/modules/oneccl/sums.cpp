@@ -14,21 +14,14 @@ void add(const void* in, std::size_t elements, void* sum, std::size_t* elements_
   if (elements_out) *elements_out = elements;
 }
 
-Sum by_library(ccl::datatype type) {
-  // It wants one attribute at least; this is as it would be without.
-  const auto ordinary = [] { return ccl::attr_val<ccl::operation_attr_id::synchronous>(false); };
-  return {type, ccl::reduction::sum, ccl::create_operation_attr<ccl::allreduce_attr>(ordinary()),
-          ccl::create_operation_attr<ccl::reduce_scatter_attr>(ordinary())};
-}
+Sum by_library(ccl::datatype type) { return {type, ccl::reduction::sum, ccl::default_allreduce_attr}; }
 
 template <DataType type>
 Sum by_us() {
   const ccl::reduction_fn function = add<type>;
   return {size_of(type) == 1 ? ccl::datatype::uint8 : ccl::datatype::uint16, ccl::reduction::custom,
           ccl::create_operation_attr<ccl::allreduce_attr>(
-              ccl::attr_val<ccl::allreduce_attr_id::reduction_fn>(function)),
-          ccl::create_operation_attr<ccl::reduce_scatter_attr>(
-              ccl::attr_val<ccl::reduce_scatter_attr_id::reduction_fn>(function))};
+              ccl::attr_val<ccl::allreduce_attr_id::reduction_fn>(function))};
 }
 
 static_assert(int(DataType::float32) == 0 && int(DataType::float16) == 1 && int(DataType::bfloat16) == 2 &&

@@ -14,17 +14,17 @@ struct Sum {
   ccl::datatype type;
   ccl::reduction operation;
   ccl::allreduce_attr all_reduce;
-  ccl::reduce_scatter_attr reduce_scatter;
 };
 
 /// oneCCL knows float32, bfloat16 and, on processors with F16C, float16. Other types are unsigned integers of their size
-/// to it, added up by our own function (executor/live/reduction.hpp). A bfloat16 sum of oneCCL is cut, not rounded, on
-/// processors without AVX512-BF16.
+/// to it, added up by our own function (executor/live/reduction.hpp), for which it has an all-reduce only. A bfloat16 sum
+/// of oneCCL is cut, not rounded, on processors without AVX512-BF16.
 class Sums {
  public:
   /// `own`: ours also where oneCCL has one, except for float32.
   explicit Sums(bool own);
   const Sum& of(DataType type) const { return sums_[std::size_t(type)]; }
+  bool is_ours(DataType type) const { return of(type).operation == ccl::reduction::custom; }
 
  private:
   std::array<Sum, 4> sums_;

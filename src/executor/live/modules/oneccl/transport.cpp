@@ -23,6 +23,7 @@
 #include "executor/live/module.hpp"
 #include "executor/live/modules/oneccl/calls.hpp"
 #include "executor/live/modules/oneccl/keys.hpp"
+#include "executor/live/modules/oneccl/log.hpp"
 #include "executor/live/modules/oneccl/settings.hpp"
 #include "executor/live/modules/oneccl/sums.hpp"
 #include "executor/live/store.hpp"
@@ -40,6 +41,16 @@ decltype(auto) guarded(Call&& call) {
   }
 }
 
+const char* word_of(DataType type) {
+  switch (type) {
+    case DataType::float32: return "float32";
+    case DataType::float16: return "float16 on this processor";
+    case DataType::bfloat16: return "bfloat16";
+    case DataType::float8: return "float8";
+  }
+  return "?";
+}
+
 /// With DLNETBENCH_ONECCL_SUMS=own, sums in float16 and bfloat16 are ours, as on processors for which oneCCL has none.
 bool own_sums() {
   const char* const wish = std::getenv("DLNETBENCH_ONECCL_SUMS");
@@ -51,6 +62,7 @@ class OneCclTransport final : public Transport {
   explicit OneCclTransport(const ModuleOptions& options) : options_(options), store_(options.store) {
     set_environment(options_, store_);
     guarded([] { ccl::init(); });
+    log_.speak();
     // The first communicator opens the network for all that follow, so it has to be everybody's.
     std::vector<int> all(std::size_t(options_.size));
     std::iota(all.begin(), all.end(), 0);
@@ -67,6 +79,10 @@ class OneCclTransport final : public Transport {
   }
   bool reduces_in_place() const override { return false; }
   bool takes_uneven_parts() const override { return true; }
+  std::string lacks(OperationKind kind, DataType dtype) const override {
+    if (kind != OperationKind::reduce_scatter || !sums_->is_ours(dtype)) return {};
+    return library() + " adds up no " + word_of(dtype) + " in a reduce-scatter";
+  }
 
   int communicator(std::span<const int> members) override {
     if (world_ && std::ssize(members) == options_.size) ends_.push_back(*std::exchange(world_, std::nullopt));
@@ -150,6 +166,7 @@ class OneCclTransport final : public Transport {
 
   const ModuleOptions options_;
   const Store store_;
+  Log log_;
   bool shares_cores_ = false;
   std::optional<Sums> sums_;
   std::map<std::string, int> made_;  // communicators by their members
