@@ -146,6 +146,13 @@ class Binder {
 
 }  // namespace
 
+std::vector<int> Binding::peers(OperationKind kind) const {
+  std::set<int> peers;
+  for (const Action& action : actions)
+    if (action.transfer.kind == kind) peers.insert(action.transfer.peer);
+  return {peers.begin(), peers.end()};
+}
+
 std::int64_t Binding::buffer_bytes() const {
   std::int64_t bytes = 0;
   for (const Lane& lane : lanes) bytes += lane.send_bytes + lane.receive_bytes;

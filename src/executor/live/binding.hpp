@@ -55,6 +55,8 @@ struct Binding {
   std::vector<Lane> lanes;
   int slots = 0;
 
+  /// Whom messages of this kind, send or recv, go to or come from, ascending.
+  std::vector<int> peers(OperationKind kind) const;
   std::int64_t buffer_bytes() const;
   /// What libraries take besides: a reduction keeps about one more copy of its data while under way.
   std::int64_t library_bytes() const;

@@ -43,7 +43,7 @@ CollData::CollData(const CollCase& row, const CollMoves& moves, const CollPlace&
     case CollOperation::all_to_all:
     case CollOperation::all_to_all_v: describe_parts(moves, place); break;
     case CollOperation::broadcast:
-      if (me == 0) given_ = {{t.receive, arriving_, Content::tag}};
+      if (me == t.peer) given_ = {{t.receive, arriving_, Content::tag}};
       expected_ = {{t.receive, arriving_, Content::tag}};
       break;
     case CollOperation::send_recv: describe_messages(moves, place); break;

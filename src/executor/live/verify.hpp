@@ -18,8 +18,8 @@ struct Verification {
 };
 
 /// Runs every distinct operation of the rank's program once, in the form (blocking or not) the program uses,
-/// with data that tells member and position, and compares what arrived. Up to 65,536 elements all are
-/// compared, of larger buffers both ends and some thousand in between. Collective; leaves the buffers zeroed.
+/// with data that tells member and position, and compares every element that arrived. Collective; leaves the buffers
+/// zeroed.
 ///
 /// Sums are of small integers, exact in every element type in any order of addition.
 Verification verify(const Schedule& schedule, const Binding& binding, Transport& transport,
