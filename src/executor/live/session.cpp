@@ -61,6 +61,8 @@ class Session {
     prepare();
     const Offset before = terms.one_clock ? Offset{} : estimate_offset(control_, clock_);
     if (spec_.verify) verify_data();
+    // Each transfer is tried in any case, in an order in which no two ranks wait for each other.
+    else if (transport_.connects_on_first_use()) verify(schedule_, binding_, transport_, watchdog_);
     measure(terms);
     const Offset after = terms.one_clock ? Offset{} : estimate_offset(control_, clock_);
     return collect(before, after);
@@ -88,11 +90,23 @@ class Session {
   /// That want a core at the same time.
   int threads() const { return mode_ == ProgressMode::thread ? 2 : 1; }
 
+  // The memory of an accelerator is this rank's alone.
+  std::string device_shortage() const {
+    const std::int64_t needed = binding_.buffer_bytes(), available = transport_.device_memory();
+    if (available < 0 || needed <= available) return {};
+    return fmt::format("rank {} needs {} for buffers on its accelerator, which has {} left", transport_.rank(),
+                       to_text(Bytes{needed}), to_text(Bytes{available}));
+  }
+
   // Everybody tells rank 0 what it has and needs; rank 0 decides for all.
   Terms settle_terms() {
+    if (const std::string first = first_said(device_shortage()); !first.empty())
+      throw UserError("run", first, "use more ranks, a smaller plan, or --scale");
     HostFacts facts = facts_of_this_host();
-    facts.buffers = binding_.buffer_bytes();
-    facts.library = binding_.library_bytes();
+    if (transport_.device_memory() < 0) {
+      facts.buffers = binding_.buffer_bytes();
+      facts.library = binding_.library_bytes();
+    }
     facts.threads = threads();
     const std::vector<HostFacts> all = control_.gather_values(facts);
     Terms terms;
@@ -122,6 +136,8 @@ class Session {
     std::vector<int> communicators;
     enter(setting_up);
     for (const auto& members : binding_.groups) communicators.push_back(transport_.communicator(members));
+    transport_.connect(communicators[0], binding_.peers(OperationKind::send),
+                       binding_.peers(OperationKind::recv));
     watchdog_.leave();
     cores_->sit();
     buffers_ = std::make_unique<Buffers>(transport_, binding_.lanes);
@@ -158,8 +174,7 @@ class Session {
     const std::string first = first_said(own.mismatch);
     if (!first.empty()) throw WrongResult("verification", first);
     notes_.push_back(
-        fmt::format("verified before timing: {} distinct operations on rank 0, every rank its own; of more "
-                    "than 65,536 elements a sample",
+        fmt::format("verified before timing: {} distinct operations on rank 0, every rank its own",
                     own.operations));
   }
 
@@ -248,7 +263,8 @@ class Session {
             .communicator = control_.communicator(),
             .receive = reinterpret_cast<std::byte*>(&decision_),
             .elements_sent = sizeof decision_,
-            .elements_received = sizeof decision_};
+            .elements_received = sizeof decision_,
+            .on_host = true};
   }
   void start_agreement() {
     transport_.start(binding_.slots, agreement());
