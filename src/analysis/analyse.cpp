@@ -16,7 +16,10 @@ Metrics analyse(const Trace& trace, const Schedule& schedule) {
   for (const MetricKind* kind : metrics::all()) {
     Metric metric = kind->measure(attribution);
     if (metric.count == 0) continue;
-    metric.name = kind->name, metric.unit = kind->unit, metric.definition = kind->definition;
+    metric.name = kind->name, metric.unit = kind->unit;
+    // What a metric adds is about this trace, such as the method behind it.
+    const std::string added = metric.definition.empty() ? "" : " " + metric.definition;
+    metric.definition = std::string(kind->definition) + added;
     result.named.push_back(std::move(metric));
   }
   result.operations = operation_rows(trace, arrivals);

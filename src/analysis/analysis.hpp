@@ -23,7 +23,8 @@ struct MetricKind {
   std::string_view name;
   std::string_view unit;        ///< "s", "samples/s", …; "1" for a ratio
   std::string_view definition;  ///< whole sentences for a reader of the result
-  /// Fills value, count, low, high; count 0 where the metric does not apply to this schedule or trace.
+  /// Fills value, count, low, high; count 0 where the metric does not apply to this schedule or trace. May say in
+  /// `definition` what a reader needs to know besides, as a sentence.
   Metric (*measure)(const Attribution&);
 };
 namespace metrics {

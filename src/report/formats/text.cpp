@@ -105,12 +105,16 @@ std::string named_metrics(const Result& result) {
                                 Shown{"communication_fraction", "communication"},
                                 Shown{"achieved_compute_rate", "compute rate/rank"},
                                 Shown{"compute_imbalance", "compute imbalance"},
-                                Shown{"compute_error", "compute error"}};
+                                Shown{"compute_error", "compute error"},
+                                Shown{"overlap", "overlap"},
+                                Shown{"energy_per_iteration", "energy/rank"},
+                                Shown{"power", "power/rank"}};
   std::string text;
   for (const Shown& each : shown) {
     const Metric* metric = find(result, each.metric);
     if (!metric) continue;
-    const bool is_share = each.metric == "communication_fraction" || each.metric == "compute_error";
+    const bool is_share =
+        each.metric == "communication_fraction" || each.metric == "compute_error" || each.metric == "overlap";
     const auto show = [&](double value) {
       return is_share ? percent(value) : with_unit(value, metric->unit);
     };
@@ -179,6 +183,31 @@ std::string operations(const Result& result) {
   return text;
 }
 
+// Where ranks are is worth lines only where this run has put them there; the note says why it has not.
+std::string binding(const Result& result) {
+  constexpr std::size_t shown = 16;
+  if (std::ranges::none_of(result.binding, &RankBinding::bound)) return {};
+  std::vector<std::array<std::string, 5>> table{{"rank", "host", "hardware threads", "NUMA node", "GPU"}};
+  for (const RankBinding& row : result.binding)
+    if (table.size() <= shown)
+      table.push_back({std::to_string(row.rank), printable(row.host),
+                       row.bound ? row.cores : row.cores + " (free)",
+                       row.numa < 0 ? "-" : std::to_string(row.numa), row.gpu.empty() ? "-" : row.gpu});
+  std::array<std::size_t, 5> widths{};
+  for (const auto& row : table)
+    for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], columns(row[i]));
+  std::string text = "\nbinding\n";
+  for (const auto& row : table) {
+    std::string line = "  " + right(row[0], widths[0]);
+    for (std::size_t i = 1; i < row.size(); ++i) line += "  " + left(row[i], widths[i]);
+    line.erase(line.find_last_not_of(' ') + 1);
+    text += line + "\n";
+  }
+  if (result.binding.size() > shown)
+    text += fmt::format("  and {} more: in the JSON\n", result.binding.size() - shown);
+  return text;
+}
+
 std::string notes(const Result& result) {
   if (result.notes.empty()) return {};
   std::string text = "\nnotes\n";
@@ -187,7 +216,8 @@ std::string notes(const Result& result) {
 }
 
 std::string write(const Result& result) {
-  return heading(result) + "\n" + named_metrics(result) + parts(result) + operations(result) + notes(result);
+  return heading(result) + "\n" + named_metrics(result) + parts(result) + operations(result) +
+         binding(result) + notes(result);
 }
 
 }  // namespace
