@@ -77,16 +77,19 @@ inline Schedule alike(std::int64_t ranks, std::vector<Operation> operations) {
   return schedule;
 }
 
-/// Every collective in every type, blocking and not, over every set of the axes tensor (2) and data (`ranks`
-/// / 2).
-inline Schedule everything(std::int64_t ranks, std::int64_t elements) {
+/// Every collective in every type, blocking and not, over every set of the axes tensor (2) and data (`ranks` / 2), or
+/// over data alone where `ranks` is odd; of them those that are wanted.
+inline Schedule everything(
+    std::int64_t ranks, std::int64_t elements,
+    bool (*wanted)(OperationKind, DataType) = [](OperationKind, DataType) { return true; }) {
   Schedule schedule = alike(ranks, {});
-  schedule.grid = ProcessGrid({{"tensor", 2}, {"data", ranks / 2}});
+  if (ranks % 2 == 0) schedule.grid = ProcessGrid({{"tensor", 2}, {"data", ranks / 2}});
   std::vector<Operation>& operations = schedule.programs[0].operations;
   std::int32_t handle = 0;
-  for (const AxisSet axes : {AxisSet{1}, AxisSet{2}, AxisSet{3}})
+  for (AxisSet axes = 1; axes <= schedule.grid.all(); ++axes)
     for (const DataType type : all_types)
       for (const OperationKind kind : all_collectives) {
+        if (!wanted(kind, type)) continue;
         const Operation one = collective(kind, axes, schedule.grid.size(axes), type, elements);
         operations.push_back(one);
         operations.push_back(behind_handle(one, handle));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // live_rank <backend> <ranks> <scenario> [progress]: a rank of a small live run; outside a world it starts
-// its ranks. Exits like a run does. Used by CTest with each MPI, because a process joins one MPI world only.
+// its ranks. Exits like a run does. Used by CTest with each backend, because a process joins one world only.
 #include <chrono>
 #include <csignal>
 #include <cstdio>
@@ -11,8 +11,10 @@
 
 #include <dlnb/error.hpp>
 
+#include "executor/live/backend.hpp"
 #include "executor/live/live.hpp"
 #include "unit/live/plans.hpp"
+#include "unit/live/world/transfers.hpp"
 
 namespace dlnb {
 namespace {
@@ -20,9 +22,29 @@ namespace {
 Schedule scenario(const std::string& name, std::int64_t ranks) {
   using namespace plans;
   if (name == "everything") return everything(ranks, 1000);
+  if (name == "all_but_float8_reduce_scatter")
+    return everything(ranks, 1000, [](OperationKind kind, DataType type) {
+      return kind != OperationKind::reduce_scatter || type != DataType::float8;
+    });
+  if (name == "all_but_own_reduce_scatter")
+    return everything(ranks, 1000, [](OperationKind kind, DataType type) {
+      return kind != OperationKind::reduce_scatter || type == DataType::float32;
+    });
+  if (name == "empty_but_float8_reduce_scatter")
+    return everything(ranks, 0, [](OperationKind kind, DataType type) {
+      return kind != OperationKind::reduce_scatter || type != DataType::float8;
+    });
   // With DLNETBENCH_MPI_LARGEST_COUNT below it, on the way that counts above 2^31 take: blocks of 65,536 and
   // a rest.
   if (name == "large") return everything(ranks, 3 * 65'536 + 123);
+  // Shards of three MiB and a rest, which gloo's reduce-scatter takes in segments of one.
+  if (name == "segments") {
+    std::vector<Operation> operations;
+    for (const DataType type : all_types)
+      operations.push_back(
+          collective(OperationKind::reduce_scatter, 1, ranks, type, ((3 << 20) + 12) / size_of(type)));
+    return alike(ranks, operations);
+  }
   // By hand only, it takes 13 GB on two ranks: counts above 2^31 in earnest.
   if (name == "huge")
     return alike(ranks, {collective(OperationKind::all_reduce, 1, ranks, DataType::float8, (1LL << 31) + 5),
@@ -57,6 +79,10 @@ int run(const std::vector<std::string>& arguments) {
       std::this_thread::sleep_for(std::chrono::seconds(1));
       raise(SIGKILL);
     }).detach();
+  if (arguments[3] == "transfers") {
+    usable_backend(spec.backend).open({spec.ranks}, check_transfers);
+    return 0;
+  }
   const Schedule schedule = scenario(arguments[3], spec.ranks);
   const auto trace = run_live(schedule, spec);
   if (!trace) return 0;

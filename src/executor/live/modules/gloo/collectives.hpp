@@ -21,13 +21,14 @@ const char* name_of(AllReduceAlgorithm algorithm);
 class Collectives {
  public:
   /// `context` is null where the communicator has one member.
-  explicit Collectives(std::shared_ptr<::gloo::Context> context) : context_(std::move(context)) {}
+  Collectives(std::shared_ptr<::gloo::Context> context, AllReduceAlgorithm algorithm)
+      : context_(std::move(context)), algorithm_(algorithm) {}
 
   void run(const Transfer& transfer);
 
  private:
   const std::shared_ptr<::gloo::Context> context_;
-  const AllReduceAlgorithm algorithm_ = all_reduce_algorithm();
+  const AllReduceAlgorithm algorithm_;
   ReduceScatter reduce_scatter_;
   std::uint32_t number_ = 0;  // of the next collective, alike at all members: gloo's tag
 };

@@ -19,8 +19,8 @@ namespace dlnb::over_gloo {
 class Communicator {
  public:
   /// `context` is null where there is one member.
-  explicit Communicator(std::shared_ptr<::gloo::Context> context)
-      : context_(context), collectives_(std::move(context)) {}
+  Communicator(std::shared_ptr<::gloo::Context> context, AllReduceAlgorithm algorithm)
+      : context_(context), collectives_(std::move(context), algorithm) {}
   ~Communicator();
   Communicator(const Communicator&) = delete;
   Communicator& operator=(const Communicator&) = delete;

@@ -41,7 +41,7 @@ class GlooTransport final : public Transport {
   int size() const override { return size_; }
   std::string library() const override {
     return "gloo " + std::to_string(GLOO_VERSION_MAJOR) + "." + std::to_string(GLOO_VERSION_MINOR) + "." +
-           std::to_string(GLOO_VERSION_PATCH) + " (tcp, all-reduce " + name_of(all_reduce_algorithm()) +
+           std::to_string(GLOO_VERSION_PATCH) + " (tcp, all-reduce " + name_of(all_reduce_) +
            ", reduce-scatter by dlnetbench)";
   }
   // Given two buffers, it copies one to the other first.
@@ -52,7 +52,7 @@ class GlooTransport final : public Transport {
   bool takes_uneven_parts() const override { return true; }
 
   int communicator(std::span<const int> members) override {
-    communicators_.push_back(std::make_unique<Communicator>(rendezvous_.connect(members)));
+    communicators_.push_back(std::make_unique<Communicator>(rendezvous_.connect(members), all_reduce_));
     return int(communicators_.size()) - 1;
   }
 
@@ -112,6 +112,7 @@ class GlooTransport final : public Transport {
   };
 
   const int rank_, size_;
+  const AllReduceAlgorithm all_reduce_ = all_reduce_algorithm();
   const BrokenPipesFail broken_pipes_fail_;
   Rendezvous rendezvous_;
   std::vector<std::unique_ptr<Communicator>> communicators_;
