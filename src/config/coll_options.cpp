@@ -9,6 +9,8 @@
 
 #include <dlnb/error.hpp>
 
+#include "config/config.hpp"
+
 namespace dlnb {
 namespace {
 
@@ -160,7 +162,7 @@ void refuse_unless(bool right, const CollSpec& spec, const char* key, const std:
                    const std::string& hint = {}) {
   if (right) return;
   const Value* const given = spec.origin.find(key);
-  throw UserError(given ? where_of(*given, key) : key, problem, hint);
+  throw UserError(given ? where_of(*given, key) : flag_of(key), problem, hint);
 }
 
 }  // namespace
