@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "executor/live/modules/oneccl/calls.hpp"
 
+#include <cstdint>
 #include <vector>
 
 namespace dlnb::oneccl {
@@ -8,6 +9,13 @@ namespace {
 
 std::vector<std::size_t> counts(const std::int64_t* parts, std::int64_t members) {
   return {parts, parts + members};
+}
+
+// ccl::barrier spins until everybody is there, also where others have no core, and where other transfers have to be
+// looked after. A sum is there no earlier.
+ccl::event meet(const ccl::communicator& communicator) {
+  static std::uint8_t nothing = 0, sum = 0;  // all barriers under way write the same
+  return ccl::allreduce(&nothing, &sum, 1, ccl::datatype::uint8, ccl::reduction::sum, communicator);
 }
 
 }  // namespace
@@ -33,7 +41,7 @@ ccl::event start(const Transfer& t, const ccl::communicator& communicator, std::
     case OperationKind::broadcast: return ccl::broadcast(t.receive, received, type, t.peer, communicator);
     case OperationKind::send: return ccl::send(send, sent, type, t.peer, communicator);
     case OperationKind::recv: return ccl::recv(t.receive, received, type, t.peer, communicator);
-    default: return ccl::barrier(communicator);
+    default: return meet(communicator);
   }
 }
 
