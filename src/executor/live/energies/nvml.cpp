@@ -3,7 +3,6 @@
 // integrated by the trapezoidal rule, E ≈ Σ (P_i + P_{i+1})/2 · (t_{i+1} − t_i).
 #include "executor/live/nvml.hpp"
 
-#include <dlfcn.h>
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -11,36 +10,29 @@
 #include <stdexcept>
 
 #include "executor/live/energy.hpp"
+#include "executor/live/shared_library.hpp"
 
 namespace dlnb::energies {
 namespace {
 
 constexpr double sampling = 0.1;  // s
 
-/// The loaded and initialised library.
+/// The initialised library.
 class Library {
  public:
-  explicit Library(const std::string& file) : handle_(dlopen(file.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-    if (!handle_) throw std::runtime_error(fmt::format("{} (it comes with NVIDIA's driver)", dlerror()));
-    try {
-      find(init_, "nvmlInit_v2");
-      find(shutdown_, "nvmlShutdown");
-      find(error_string_, "nvmlErrorString");
-      find(count, "nvmlDeviceGetCount_v2");
-      find(by_index, "nvmlDeviceGetHandleByIndex_v2");
-      find(by_address, "nvmlDeviceGetHandleByPciBusId_v2");
-      find(energy, "nvmlDeviceGetTotalEnergyConsumption");
-      find(power, "nvmlDeviceGetPowerUsage");
-      check(init_(), "nvmlInit");
-    } catch (...) {
-      dlclose(handle_);
-      throw;
-    }
+  explicit Library(const std::string& file) : library_({file.c_str()}) {
+    if (!library_.loaded()) throw std::runtime_error(library_.problem() + " (it comes with NVIDIA's driver)");
+    find("nvmlInit_v2", init_);
+    find("nvmlShutdown", shutdown_);
+    find("nvmlErrorString", error_string_);
+    find("nvmlDeviceGetCount_v2", count);
+    find("nvmlDeviceGetHandleByIndex_v2", by_index);
+    find("nvmlDeviceGetHandleByPciBusId_v2", by_address);
+    find("nvmlDeviceGetTotalEnergyConsumption", energy);
+    find("nvmlDeviceGetPowerUsage", power);
+    check(init_(), "nvmlInit");
   }
-  ~Library() {
-    shutdown_();
-    dlclose(handle_);
-  }
+  ~Library() { shutdown_(); }
   Library(const Library&) = delete;
   Library& operator=(const Library&) = delete;
 
@@ -57,12 +49,11 @@ class Library {
 
  private:
   template <class Function>
-  void find(Function*& function, const char* name) {
-    function = reinterpret_cast<Function*>(dlsym(handle_, name));
-    if (!function) throw std::runtime_error(fmt::format("NVML has no {}", name));
+  void find(const char* name, Function*& function) const {
+    if (!library_.find(name, function)) throw std::runtime_error(fmt::format("NVML has no {}", name));
   }
 
-  void* const handle_;
+  const SharedLibrary library_;
   nvml::Init* init_ = nullptr;
   nvml::Shutdown* shutdown_ = nullptr;
   nvml::ErrorString* error_string_ = nullptr;
