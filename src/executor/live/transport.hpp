@@ -60,6 +60,8 @@ class Transport {
   virtual int shard_in_place(int member) const { return member; }
   /// Whether it carries out all-to-all in uneven parts.
   virtual bool takes_uneven_parts() const { return false; }
+  /// Whether messages have tags; where not, all of them have tag 0.
+  virtual bool takes_tags() const { return true; }
 
   /// PCI address of the accelerator it works on, "0000:3b:00.0"; empty: none.
   virtual std::string device() const { return {}; }

@@ -78,7 +78,9 @@ class OneCclTransport final : public Transport {
            std::to_string(version.update);
   }
   bool reduces_in_place() const override { return false; }
+  bool works_in_place(OperationKind kind) const override { return !is_message(kind); }
   bool takes_uneven_parts() const override { return true; }
+  bool takes_tags() const override { return false; }
   std::string lacks(OperationKind kind, DataType dtype) const override {
     if (kind != OperationKind::reduce_scatter || !sums_->is_ours(dtype)) return {};
     return library() + " adds up no " + word_of(dtype) + " in a reduce-scatter";
@@ -98,6 +100,7 @@ class OneCclTransport final : public Transport {
   void reserve(int slots) override { slots_.resize(std::size_t(slots) + 1); }
 
   void start(int slot, const Transfer& transfer) override {
+    if (transfer.tag != 0) throw std::runtime_error("oneCCL: messages carry no tags");
     const End& end = ends_[std::size_t(transfer.communicator)];
     const auto alone = lock();
     slots_[std::size_t(slot)] =
