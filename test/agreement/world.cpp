@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// One tried plan in a real MPI world: agreement_world PLAN BACKEND starts its own ranks; rank 0 holds the merged trace
+// One tried plan in a real world: agreement_world PLAN BACKEND starts its own ranks; rank 0 holds the merged trace
 // against the simulator's.
 #include <cstdio>
 #include <span>
