@@ -47,6 +47,7 @@ struct RunSpec {
   std::string backend = "mpi";     ///< live
   std::vector<std::string> hosts;  ///< where ranks are started; empty: here
   std::string agent;               ///< program called as `agent HOST COMMAND…` that starts something there
+  std::string testbed;             ///< NAME or NAME:h1,h2 of a testbed that is up: says hosts and agent
   std::string progress = "auto";   ///< auto | poll | thread | none
   std::string binding = "auto";    ///< auto | none | core | numa | gpu
   int iterations = 6;

@@ -73,6 +73,19 @@ class Layers {
   Value plan_;
 };
 
+void check_destination(const Value& tree, const Request& request) {
+  const auto at = [&](const char* key) { return where_of(*tree.find(key), key); };
+  if (!request.testbed.empty() && (!request.hosts.empty() || !request.agent.empty()))
+    throw UserError(at("testbed"),
+                    "a testbed says itself what its hosts are and how to start something there",
+                    "choose some of its hosts with " + request.testbed + ":h1,h2");
+  if (request.hosts.empty() != request.agent.empty())
+    throw UserError(request.hosts.empty() ? at("agent") : at("hosts"),
+                    request.hosts.empty() ? "it is not said on which hosts"
+                                          : "it is not said how to start something on these hosts",
+                    "for example --hosts h1,h2 --agent ssh");
+}
+
 PlanSpec settle_plan(const Layers& layers, const Request& request) {
   PlanSpec plan = make_plan(layers.plan(), request.flavour);
   plan.literal = request.literal;
@@ -133,6 +146,7 @@ RunSpec read_spec(const std::vector<std::filesystem::path>& spec_files, const Va
   if (request.recompute && request.cost_model == "paper")
     throw UserError(where_of(*layers.tree().find("recompute"), "recompute"),
                     "the cost model 'paper' has no recomputation", "choose cost_model = \"exact\"");
+  check_destination(layers.tree(), request);
   request.plan = settle_plan(layers, request);
   request.origin = layers.origin();
   return request;

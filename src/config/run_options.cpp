@@ -48,6 +48,37 @@ struct Plan {
   OptionInfo info(const Request&) const { return {std::string(name), "plan", "dp", std::string(help)}; }
 };
 
+// A list of names: an array, or one text with commas between them.
+struct HostNames {
+  std::string_view name;
+  std::vector<std::string> RunSpec::* member;
+  std::string_view help;
+
+  void read(const Value& value, std::string_view key, RunSpec& spec) const {
+    std::vector<std::string> names;
+    if (value.is_string()) {
+      std::string text;
+      read_value(value, key, text);
+      for (std::size_t begin = 0; begin <= text.size();) {
+        const std::size_t comma = std::min(text.find(',', begin), text.size());
+        names.push_back(text.substr(begin, comma - begin));
+        begin = comma + 1;
+      }
+    } else {
+      read_value(value, key, names);
+    }
+    for (auto one = names.begin(); one != names.end(); ++one) {
+      // A launcher would take such a word for a flag, or for several.
+      if (one->empty() || one->front() == '-' || one->find_first_of(" \t\n,") != std::string::npos)
+        throw UserError(where_of(value, key), in_quotes(*one) + " is no name", "for example h1,h2");
+      if (std::find(names.begin(), one, *one) != one)
+        throw UserError(where_of(value, key), in_quotes(*one) + " is there twice");
+    }
+    spec.*member = std::move(names);
+  }
+  OptionInfo info(const RunSpec&) const { return {std::string(name), "text", "", std::string(help)}; }
+};
+
 // Upper limits keep products of sizes (batch · sequence · vocabulary) within 63 bits.
 constexpr Range ranks{1, 1 << 24};
 constexpr Range samples{1, 1e6};
@@ -80,14 +111,18 @@ constexpr auto table = options(
     option("scale", &Request::scale,
            "message_scale and compute_scale together, e.g. 1/64; the result says so", shrinking),
     named("backend", &RunSpec::backend, "communication library of a live run"),
+    HostNames{"hosts", &RunSpec::hosts,
+              "where ranks run, h1,h2: dealt out in blocks, in this order; default: all on this host"},
+    named("agent", &RunSpec::agent,
+          "starts something on a host, called as 'AGENT HOST COMMAND', such as ssh; default: none"),
+    named("testbed", &RunSpec::testbed,
+          "run on a testbed that is up, NAME or NAME:h1,h2 (testbed/testbed); default: none"),
     Name<4>{"progress",
             &RunSpec::progress,
             "who moves messages while a rank computes",
             {"auto", "poll", "thread", "none"}},
-    Name<5>{"binding",
-            &RunSpec::binding,
-            "which cores a rank keeps to",
-            {"auto", "none", "core", "numa", "gpu"}},
+    Name<5>{
+        "binding", &RunSpec::binding, "which cores a rank keeps to", {"auto", "none", "core", "numa", "gpu"}},
     option("iterations", &RunSpec::iterations, "measured steps", rounds),
     option("warmup", &RunSpec::warmup, "steps before them that are not measured", Range{0, 1e6}),
     option("min_time", &RunSpec::min_time, "go on measuring for at least this long, e.g. '10 s'",

@@ -12,6 +12,7 @@ FOLDER = "/run/netns"  # where `ip netns` keeps them
 PREFIX = "dlnb-"
 
 _CLONE_NEWNS, _CLONE_NEWUTS, _CLONE_NEWNET = 0x00020000, 0x04000000, 0x40000000
+_MNT_DETACH = 2
 _MS_BIND, _MS_REC, _MS_SLAVE = 4096, 16384, 1 << 19
 _libc = ctypes.CDLL(None, use_errno=True)
 
@@ -28,6 +29,17 @@ def _unshare(flags, what):
 def _mount(source, target, kind, flags=0):
     arguments = [os.fsencode(text) if text else None for text in (source, target, kind)]
     _checked(f"cannot mount {target}", _libc.mount(*arguments, ctypes.c_ulong(flags), None))
+
+
+def mount_memory(folder):
+    """A file system in memory."""
+    _mount("dlnb-testbed", folder, "tmpfs")
+
+
+def unmount(folder):
+    """What is mounted there, if anything; for good once nobody uses it."""
+    while _libc.umount2(os.fsencode(folder), _MNT_DETACH) == 0:
+        pass
 
 
 def _set_network(descriptor):

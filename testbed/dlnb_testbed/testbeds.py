@@ -2,9 +2,9 @@
 """Testbeds of this machine: brought up, taken down, looked at.
 
 All that exists of the testbed NAME:
-    /run/netns/dlnb-NAME.HOST       its namespaces; cables and queues live in them
-    /run/dlnb-testbed/NAME/         testbed.json (what `dlnetbench run --testbed` reads), agent, hosts
-    /dev/shm/dlnb-NAME.HOST/        the shared memory of a host
+    /run/netns/dlnb-NAME.HOST         its namespaces; cables and queues live in them
+    /run/dlnb-testbed/NAME/           testbed.json (what `dlnetbench run --testbed` reads), agent, hosts
+    /run/dlnb-testbed/NAME/shm/HOST   what a host sees as /dev/shm; shm is a file system of its own
 """
 import contextlib
 import dataclasses
@@ -23,7 +23,6 @@ from .problems import UserError, Unavailable
 from .shape import Shape, file_of
 
 FOLDER = pathlib.Path("/run/dlnb-testbed")
-SHARED_MEMORY = pathlib.Path("/dev/shm")
 PROGRAM = pathlib.Path(__file__).resolve().parent.parent / "testbed"
 BUILDING, UP = "building", "up"
 
@@ -61,7 +60,7 @@ def _namespaces_of(name):
 
 
 def _shared_memory(name, host):
-    return SHARED_MEMORY / namespace_of(name, host)
+    return FOLDER / name / "shm" / host
 
 
 def _state(name):
@@ -178,8 +177,10 @@ def _build(name, shape):
     for one, namespace in at.items():
         with namespaces.network(namespace):
             _set_up_kernel(shape, one in plan.switches)
+    (FOLDER / name / "shm").mkdir()
+    namespaces.mount_memory(FOLDER / name / "shm")
     for host in plan.addresses:
-        _shared_memory(name, host).mkdir(mode=0o1777, exist_ok=True)
+        _shared_memory(name, host).mkdir()
         _shared_memory(name, host).chmod(0o1777)
     commands = {one: ["link set lo up"] for one in at}
     queues = {one: [] for one in at}
@@ -240,7 +241,7 @@ def down(name):
     """Removes all that exists of it. Returns whether there was anything."""
     namespaces.require_permission()
     with _alone():
-        there = name in names() or any(SHARED_MEMORY.glob(namespace_of(name, "*")))
+        there = name in names()
         if there:
             _remove(name)
     return there
@@ -255,8 +256,7 @@ def _remove(name):
             namespaces.change("ip", None, [f"netns del {one}"])
         with contextlib.suppress(FileNotFoundError):
             os.unlink(f"{namespaces.FOLDER}/{one}")
-    for folder in SHARED_MEMORY.glob(namespace_of(name, "*")):
-        shutil.rmtree(folder, ignore_errors=True)
+    namespaces.unmount(FOLDER / name / "shm")
     shutil.rmtree(FOLDER / name, ignore_errors=True)
 
 

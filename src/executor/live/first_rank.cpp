@@ -16,11 +16,10 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* variable_name = "DLNETBENCH_LAUNCH_FOLDER";
 constexpr const char* store_name = "store";
 
 fs::path folder_told() {
-  const char* const folder = std::getenv(variable_name);
+  const char* const folder = std::getenv(launch_folder_variable);
   return folder ? folder : "";
 }
 
@@ -59,7 +58,7 @@ FirstRankFolder::~FirstRankFolder() {
 }
 
 std::pair<std::string, std::string> FirstRankFolder::variable() const {
-  return {variable_name, folder_.string()};
+  return {launch_folder_variable, folder_.string()};
 }
 
 void FirstRankFolder::tell_signal(int signal) const {

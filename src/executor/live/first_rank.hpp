@@ -10,6 +10,9 @@
 
 namespace dlnb {
 
+/// The environment variable that tells the ranks where the folder is.
+inline constexpr const char* launch_folder_variable = "DLNETBENCH_LAUNCH_FOLDER";
+
 /// What the first rank has said of itself.
 struct FirstRank {
   bool begun = false;

@@ -33,6 +33,11 @@ std::int64_t available_memory() {
   return available < 0 ? left : std::min(available, left);
 }
 
+bool same_machine(std::string_view a, std::string_view b) {
+  const auto boot = [](std::string_view identity) { return identity.substr(identity.rfind(' ') + 1); };
+  return a == b || (!boot(a).empty() && boot(a) == boot(b));
+}
+
 }  // namespace
 
 HostFacts facts_of_this_host() {
@@ -49,12 +54,17 @@ HostFacts facts_of_this_host() {
   return facts;
 }
 
+bool one_clock(std::span<const HostFacts> ranks) {
+  return std::ranges::all_of(ranks, [&](const HostFacts& one) { return one.identity == ranks[0].identity; });
+}
+
 std::vector<HostUse> hosts_of(std::span<const HostFacts> ranks) {
   std::vector<HostUse> hosts;
   std::vector<cpu_set_t> cores;
   for (const HostFacts& facts : ranks) {
     const std::string identity = facts.identity.data();
-    auto host = std::ranges::find(hosts, identity, &HostUse::identity);
+    auto host = std::ranges::find_if(
+        hosts, [&](const HostUse& known) { return same_machine(known.identity, identity); });
     if (host == hosts.end()) {
       hosts.push_back({.identity = identity, .available = facts.available});
       cores.push_back(facts.cores);

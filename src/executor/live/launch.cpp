@@ -14,14 +14,17 @@
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 
 #include "core/log.hpp"
 #include "executor/live/backend.hpp"
 #include "executor/live/first_rank.hpp"
+#include "executor/live/host_blocks.hpp"
 #include "executor/live/live.hpp"
 #include "executor/live/outstanding.hpp"
 #include "executor/live/programs.hpp"
 #include "executor/live/surroundings.hpp"
+#include "executor/live/testbed.hpp"
 
 extern char** environ;
 
@@ -110,7 +113,7 @@ std::vector<std::string> through_agent(const std::string& agent, const std::stri
   if (program.empty())
     throw UserError("--agent", fmt::format("there is no program {}", in_quotes(agent)),
                     "for example --agent ssh");
-  std::string line = "exec env";
+  std::string line = "cd " + shell_word(std::filesystem::current_path().string()) + " && exec env";
   for (const auto& [name, value] : child.environment) line += " " + shell_word(name + "=" + value);
   for (const std::string& word : child.command) line += " " + shell_word(word);
   return {program, host, line};
@@ -118,17 +121,17 @@ std::vector<std::string> through_agent(const std::string& agent, const std::stri
 
 /// One child for every rank.
 std::vector<Child> ranks_of(const LaunchRequest& request, const Child& common) {
-  if (!request.hosts.empty() && request.agent.empty())
-    throw UserError("--hosts", "it is not said how to start something on these hosts",
-                    "for example --agent ssh");
+  std::vector<std::string> host_of;
+  const std::vector<std::int64_t> blocks = host_blocks(request.ranks, request.hosts.size());
+  for (std::size_t host = 0; host < blocks.size(); ++host)
+    host_of.insert(host_of.end(), std::size_t(blocks[host]), request.hosts[host]);
   std::vector<Child> children;
   for (std::int64_t rank = 0; rank < request.ranks; ++rank) {
     Child child = common;
     child.environment.emplace_back(own_rank_variable, std::to_string(rank));
     child.environment.emplace_back(own_size_variable, std::to_string(request.ranks));
-    if (!request.hosts.empty()) {
-      const std::size_t host = std::size_t(rank) * request.hosts.size() / std::size_t(request.ranks);
-      child.command = through_agent(request.agent, request.hosts[host], child);
+    if (!host_of.empty()) {
+      child.command = through_agent(request.agent, host_of[std::size_t(rank)], child);
       child.environment.clear();
     }
     children.push_back(std::move(child));
@@ -179,20 +182,34 @@ class Children {
   std::chrono::steady_clock::time_point failed_at_;
 };
 
+LaunchRequest request_of(const RunSpec& spec) {
+  LaunchRequest request{spec.ranks, progress_mode(spec.progress) == ProgressMode::thread, spec.hosts,
+                        spec.agent};
+  if (spec.testbed.empty()) return request;
+  const Testbed testbed = find_testbed(spec.testbed);
+  request.hosts = testbed.hosts;
+  request.agent = testbed.agent;
+  return request;
+}
+
 }  // namespace
 
 int launch(const RunSpec& spec, const std::vector<std::string>& command) {
   const Backend& backend = usable_backend(spec.backend);
   if (!backend.launcher)
     throw UserError("--backend", fmt::format("ranks of '{}' are threads and need no launcher", backend.name));
-  const LaunchRequest request{spec.ranks, progress_mode(spec.progress) == ProgressMode::thread, spec.hosts,
-                              spec.agent};
+  const LaunchRequest request = request_of(spec);
   Launcher launcher = backend.launcher(request);
   const bool ranks_are_ours = launcher.command.empty();
   const FirstRankFolder folder;
   Child child{std::move(launcher.command), std::move(launcher.environment)};
   child.command.insert(child.command.end(), command.begin(), command.end());
   child.environment.push_back(folder.variable());
+  if (!ranks_are_ours && !spec.testbed.empty()) {
+    // From here no way leads to its hosts.
+    child.command = through_agent(request.agent, request.hosts[0], child);
+    child.environment.clear();
+  }
   Children children(ranks_are_ours ? ranks_of(request, child) : std::vector{std::move(child)});
 
   const HeldSignals signals;

@@ -9,6 +9,10 @@
 #include <algorithm>
 #include <cstdlib>
 
+#include <dlnb/document.hpp>
+
+#include "executor/live/first_rank.hpp"
+#include "executor/live/host_blocks.hpp"
 #include "executor/live/programs.hpp"
 #include "executor/live/surroundings.hpp"
 
@@ -21,14 +25,62 @@ int usable_cores() {
   return sched_getaffinity(0, sizeof set, &set) == 0 ? std::max(1, CPU_COUNT(&set)) : 1;
 }
 
+/// Names of the environment's variables that are this program's.
+std::vector<std::string> our_variables() {
+  std::vector<std::string> names{std::string(launch_folder_variable)};
+  for (char** entry = environ; *entry; ++entry) {
+    const std::string_view word = *entry;
+    const std::string name(word.substr(0, word.find('=')));
+    if (name.starts_with("DLNETBENCH_") && name != names[0]) names.push_back(name);
+  }
+  return names;
+}
+
+/// "h1:2,h2:1", which both launchers understand.
+std::string hosts_and_slots(const LaunchRequest& request) {
+  std::string text;
+  const std::vector<std::int64_t> blocks = host_blocks(request.ranks, request.hosts.size());
+  for (std::size_t host = 0; host < blocks.size(); ++host)
+    text += fmt::format("{}{}:{}", host == 0 ? "" : ",", request.hosts[host], blocks[host]);
+  return text;
+}
+
+std::string agent_program(const LaunchRequest& request) {
+  const std::string program = program_in_path({request.agent});
+  if (program.empty())
+    throw UserError("--agent", fmt::format("there is no program {}", in_quotes(request.agent)),
+                    "for example --agent ssh");
+  return program;
+}
+
+/// The most ranks that one host is given.
+std::int64_t ranks_on_a_host(const LaunchRequest& request) {
+  return request.hosts.empty() ? request.ranks : host_blocks(request.ranks, request.hosts.size())[0];
+}
+
+std::string open_mpi_program() { return program_in_path({"mpirun.openmpi", "mpirun"}); }
+std::string mpich_program() { return program_in_path({"mpiexec.mpich", "mpiexec.hydra", "mpiexec"}); }
+
 Launcher open_mpi_launcher(const LaunchRequest& request) {
-  const std::string program = program_in_path({"mpirun.openmpi", "mpirun"});
+  const std::string program = open_mpi_program();
   if (program.empty())
     throw Unavailable("run", "the launcher of Open MPI (mpirun) is not in PATH", "apt install openmpi-bin");
   // Not bound: several runs on one host would be bound to the same cores.
   Launcher launcher{
       {program, "--quiet", "-n", std::to_string(request.ranks), "--oversubscribe", "--bind-to", "none"}, {}};
-  if (request.ranks * (request.second_thread ? 2 : 1) > usable_cores())
+  if (!request.hosts.empty()) {
+    // Every host is started from here: the hosts themselves may have no way to each other.
+    for (const std::string& word :
+         {std::string("-H"), hosts_and_slots(request), std::string("--mca"), std::string("plm"),
+          std::string("rsh"), std::string("--mca"), std::string("plm_rsh_agent"), agent_program(request),
+          std::string("--mca"), std::string("plm_rsh_no_tree_spawn"), std::string("1")})
+      launcher.command.push_back(word);
+    // Only its own variables are handed on by mpirun. The folder is told to it, not to us.
+    for (const std::string& name : our_variables())
+      launcher.command.insert(launcher.command.end(), {"-x", name});
+  }
+  // Elsewhere there may be other cores than here, but most clusters are of one kind.
+  if (ranks_on_a_host(request) * (request.second_thread ? 2 : 1) > usable_cores())
     for (const char* word : {"--mca", "mpi_yield_when_idle", "1"}) launcher.command.emplace_back(word);
   if (geteuid() == 0)
     launcher.environment = {{"OMPI_ALLOW_RUN_AS_ROOT", "1"}, {"OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1"}};
@@ -36,10 +88,14 @@ Launcher open_mpi_launcher(const LaunchRequest& request) {
 }
 
 Launcher mpich_launcher(const LaunchRequest& request) {
-  const std::string program = program_in_path({"mpiexec.mpich", "mpiexec.hydra", "mpiexec"});
+  const std::string program = mpich_program();
   if (program.empty())
     throw Unavailable("run", "the launcher of MPICH (mpiexec) is not in PATH", "apt install mpich");
-  return {{program, "-n", std::to_string(request.ranks)}, {}};
+  Launcher launcher{{program, "-n", std::to_string(request.ranks)}, {}};
+  if (!request.hosts.empty())
+    launcher.command.insert(launcher.command.end(), {"-hosts", hosts_and_slots(request), "-launcher", "ssh",
+                                                     "-launcher-exec", agent_program(request)});
+  return launcher;
 }
 
 constexpr MpiLibrary libraries[] = {
@@ -77,7 +133,14 @@ const MpiLibrary& automatic_mpi() {
   return built == std::end(libraries) ? libraries[0] : *built;
 }
 
-std::string missing(const MpiLibrary& library) { return missing(library.module); }
+std::string missing(const MpiLibrary& library) {
+  std::string reason = missing(library.module);
+  if (!reason.empty() || surroundings().inside) return reason;
+  const bool is_open_mpi = &library == &open_mpi();
+  if (!(is_open_mpi ? open_mpi_program() : mpich_program()).empty()) return {};
+  return fmt::format("the launcher of {} ({}) is not in PATH: {}", library.module.title,
+                     is_open_mpi ? "mpirun" : "mpiexec", library.module.how);
+}
 
 void open(const MpiLibrary& library, const WorldOptions& options,
           const std::function<void(Transport&)>& body) {

@@ -100,9 +100,10 @@ TEST(Binding, RefusesWhatCannotBeDoneLive) {
   EXPECT_THROW(refuse_unsupported(alike(1, {read})), Unavailable);
 }
 
-HostFacts rank_on(const char* host, std::int64_t available, std::int64_t buffers, int core) {
+HostFacts rank_on(const char* host, const char* boot, std::int64_t available, std::int64_t buffers,
+                  int core) {
   HostFacts facts;
-  std::snprintf(facts.identity.data(), facts.identity.size(), "%s boot", host);
+  std::snprintf(facts.identity.data(), facts.identity.size(), "%s %s", host, boot);
   facts.available = available;
   facts.buffers = buffers;
   CPU_ZERO(&facts.cores);
@@ -111,7 +112,8 @@ HostFacts rank_on(const char* host, std::int64_t available, std::int64_t buffers
 }
 
 TEST(Hosts, AddsUpTheRanksOfEachHost) {
-  const HostFacts ranks[] = {rank_on("a", 100, 40, 0), rank_on("b", 100, 70, 0), rank_on("a", 100, 50, 1)};
+  const HostFacts ranks[] = {rank_on("a", "1", 100, 40, 0), rank_on("b", "2", 100, 70, 0),
+                             rank_on("a", "1", 100, 50, 1)};
 
   const auto hosts = hosts_of(ranks);
 
@@ -123,8 +125,21 @@ TEST(Hosts, AddsUpTheRanksOfEachHost) {
   EXPECT_EQ(memory_shortage(hosts), "");
 }
 
+TEST(Hosts, OfOneMachineShareItsCoresAndMemoryButNoClock) {
+  const HostFacts ranks[] = {rank_on("h1", "1", 100, 60, 0), rank_on("h2", "1", 100, 60, 0)};
+
+  const auto hosts = hosts_of(ranks);
+
+  ASSERT_EQ(hosts.size(), 1u);
+  EXPECT_TRUE(hosts[0].cores_shared());
+  EXPECT_NE(memory_shortage(hosts), "");
+  EXPECT_FALSE(one_clock(ranks));
+  EXPECT_TRUE(one_clock(std::span(ranks).first(1)));
+}
+
 TEST(Hosts, SaysWhatDoesNotFit) {
-  const HostFacts ranks[] = {rank_on("a", 1'000'000, 600'000, 0), rank_on("a", 1'000'000, 600'000, 0)};
+  const HostFacts ranks[] = {rank_on("a", "1", 1'000'000, 600'000, 0),
+                             rank_on("a", "1", 1'000'000, 600'000, 0)};
 
   const auto hosts = hosts_of(ranks);
 
