@@ -13,6 +13,7 @@
 #include "cli/command.hpp"
 #include "config/config.hpp"
 #include "executor/live/backend.hpp"
+#include "executor/live/energy.hpp"
 #include "executor/sim/network.hpp"
 #include "machine/machine.hpp"
 #include "model/model.hpp"
@@ -76,10 +77,19 @@ Table passes_table() {
 }
 
 Table backends_table() {
-  Table table{{"name", "here", "summary"}, {}};
+  Table table{{"name", "usable", "summary", "reason"}, {}};
   for (const Backend* backend : backends::all()) {
     const std::string reason = backend->missing();
-    table.rows.push_back({backend->name, reason.empty() ? "yes" : "no: " + reason, backend->summary});
+    table.rows.push_back({backend->name, Cell::yes_or_no(reason.empty()), backend->summary, reason});
+  }
+  return table;
+}
+
+Table energies_table() {
+  Table table{{"name", "usable", "summary", "reason"}, {}};
+  for (const EnergySource* source : energies::all()) {
+    const std::string reason = source->open({.all_devices = true}).missing;
+    table.rows.push_back({source->name, Cell::yes_or_no(reason.empty()), source->summary, reason});
   }
   return table;
 }
@@ -107,6 +117,8 @@ constexpr Listing all_listings[] = {
     {"orders", "orders of micro-batches in a pipeline; src/schedule/orders/",
      [] { return names_and_summaries(orders::all()); }},
     {"backends", "communication libraries of `run` and `coll`; src/executor/live/backends/", backends_table,
+     true},
+    {"energies", "counters of energy that a live run reads; src/executor/live/energies/", energies_table,
      true},
     {"topologies", "shapes of network; src/machine/topologies/",
      [] { return names_and_summaries(topologies::all()); }},

@@ -94,6 +94,7 @@ std::string to_json(const Table& table) {
     for (std::size_t column = 0; column < row.size(); ++column) {
       auto& member = object[table.columns[column]];
       if (row[column].number) member = nlohmann::ordered_json::parse(row[column].text);
+      else if (row[column].answer) member = row[column].text == "yes";
       else if (!row[column].text.empty()) member = row[column].text;
     }
     rows.push_back(std::move(object));

@@ -11,6 +11,7 @@ namespace dlnb {
 struct Cell {
   std::string text;
   bool number = false;
+  bool answer = false;  ///< "yes" or "no", in JSON true or false
 
   Cell(std::string t) : text(std::move(t)) {}
   Cell(std::string_view t) : text(t) {}
@@ -18,6 +19,11 @@ struct Cell {
   Cell(double n);
   Cell(long n) : text(std::to_string(n)), number(true) {}
   Cell(int n) : text(std::to_string(n)), number(true) {}
+  static Cell yes_or_no(bool yes) {
+    Cell cell(yes ? "yes" : "no");
+    cell.answer = true;
+    return cell;
+  }
 };
 
 /// Columns and rows, printed for people, programs or pages.

@@ -13,7 +13,10 @@
 #include "core/data.hpp"
 #include "core/provenance.hpp"
 #include "executor/live/backend.hpp"
+#include "executor/live/core_claims.hpp"
+#include "executor/live/energy.hpp"
 #include "executor/live/live.hpp"
+#include "executor/live/topology.hpp"
 #include "report/web_page.hpp"
 
 namespace dlnb::commands {
@@ -42,6 +45,29 @@ void add_data(Table& table) {
     table.rows.push_back({"data folder", "ok", text + ": " + counts});
   } catch (const Error& error) {
     table.rows.push_back({"data folder", "missing", std::string(error.what()) + "; " + error.hint()});
+  }
+}
+
+void add_topology(Table& table) {
+  try {
+    const Topology topology = topology_of_this_host();
+    const std::size_t taken = CoreClaims().taken(topology.cores);
+    std::string text = to_text(topology);
+    for (const Gpu& gpu : topology.gpus)
+      text += fmt::format("; {} near hardware threads {}", gpu.address, list_text(gpu.near));
+    if (taken > 0)
+      text += fmt::format("; runs that are under way have bound ranks to {} of the cores", taken);
+    table.rows.push_back({"topology", "ok", text});
+  } catch (const Error& error) {
+    table.rows.push_back({"topology", "unknown", error.what()});
+  }
+}
+
+void add_energies(Table& table) {
+  for (const EnergySource* source : energies::all()) {
+    const EnergySource::Opened opened = source->open({.all_devices = true});
+    table.rows.push_back({fmt::format("energy {}", source->name), opened.counters ? "ok" : "no",
+                          opened.counters ? opened.counters->method() : opened.missing});
   }
 }
 
@@ -93,6 +119,7 @@ int run(const Arguments& given) {
       {"program", "ok", fmt::format("dlnetbench {}, {}", program.version, program.compiler)});
   add_data(table);
   table.rows.push_back({"cores", "ok", fmt::format("{} for this process", usable_cores())});
+  add_topology(table);
   table.rows.push_back(
       {"memory", "ok",
        fmt::format("{} available of {}", memory_text(available_memory()), memory_text(total_memory()))});
@@ -103,6 +130,7 @@ int run(const Arguments& given) {
     table.rows.push_back({fmt::format("backend {}", backend->name), reason.empty() ? "ok" : "no",
                           reason.empty() ? std::string(backend->summary) : reason});
   }
+  add_energies(table);
   if (inside_a_world()) table.rows.push_back({"world", "ok", "this process is a rank of a launcher's world"});
   table.rows.push_back({"simulator", "ok", "inside the program"});
   add_page(table);

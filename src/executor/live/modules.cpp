@@ -2,10 +2,18 @@
 #include "executor/live/modules.hpp"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
+#include <cerrno>
 #include <cstdlib>
+#include <cstring>
 #include <filesystem>
+#include <map>
 #include <memory>
 #include <stdexcept>
 #include <vector>
@@ -33,40 +41,91 @@ fs::path file_of(const Module& module) {
   return {};
 }
 
+/// A module in this process, or why it cannot be.
+struct Loaded {
+  OpenTransport open = nullptr;
+  std::string problem, hint;
+};
+
+Loaded try_to_load(const Module& module, const fs::path& file, int flags) {
+  void* const loaded = dlopen(file.c_str(), flags);
+  if (!loaded) {
+    const char* const reason = dlerror();
+    return {nullptr, reason ? reason : fmt::format("{} cannot be loaded", file.string()),
+            fmt::format("{}, or rebuild", module.how)};
+  }
+  const auto stamp = reinterpret_cast<ModuleStamp>(dlsym(loaded, module_stamp_symbol));
+  const auto open = reinterpret_cast<OpenTransport>(dlsym(loaded, open_transport_symbol));
+  if (stamp && open && std::string_view(stamp()) == interface_stamp) return {open, {}, {}};
+  return {nullptr, fmt::format("{} was built for another version of this program", file.string()),
+          "rebuild the modules together with the program, or install both again"};
+}
+
 OpenTransport load(const Module& module) {
   const fs::path file = file_of(module);
   if (file.empty()) throw Unavailable("--backend", missing(module));
   // Global: Open MPI's own plug-ins look for its symbols in the program.
-  void* const loaded = dlopen(file.c_str(), RTLD_NOW | RTLD_GLOBAL);
-  if (!loaded) {
-    const char* const reason = dlerror();
-    throw Unavailable("--backend", reason ? reason : fmt::format("{} cannot be loaded", file.string()),
-                      fmt::format("{}, or rebuild", module.how));
+  const Loaded loaded = try_to_load(module, file, RTLD_NOW | RTLD_GLOBAL);
+  if (!loaded.open) throw Unavailable("--backend", loaded.problem, loaded.hint);
+  return loaded.open;
+}
+
+/// What `look` says in a process of its own: libraries that are only looked at do not stay, do not meet each other,
+/// and end nothing but that process where they crash.
+std::string said_apart(const std::function<std::string()>& look) {
+  constexpr int patience = 20'000;  // ms
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) return std::strerror(errno);
+  const pid_t child = fork();
+  if (child == 0) {
+    const std::string said = look();
+    const auto written = write(ends[1], said.data(), said.size());
+    _exit(written == ssize_t(said.size()) ? 0 : 1);
   }
-  const auto stamp = reinterpret_cast<ModuleStamp>(dlsym(loaded, module_stamp_symbol));
-  const auto open = reinterpret_cast<OpenTransport>(dlsym(loaded, open_transport_symbol));
-  if (stamp && open && std::string_view(stamp()) == interface_stamp) return open;
-  throw Unavailable("--backend",
-                    fmt::format("{} was built for another version of this program", file.string()),
-                    "rebuild the modules together with the program, or install both again");
+  close(ends[1]);
+  std::string said = child < 0 ? std::strerror(errno) : "";
+  pollfd news{.fd = ends[0], .events = POLLIN, .revents = 0};
+  while (child > 0 && poll(&news, 1, patience) > 0) {
+    char part[4096];
+    const ssize_t size = read(ends[0], part, sizeof part);
+    if (size <= 0) break;
+    said.append(part, std::size_t(size));
+  }
+  close(ends[0]);
+  if (child < 0) return said;
+  kill(child, SIGKILL);  // of one that has ended by itself nothing is left to kill but its status
+  int status = 0;
+  while (waitpid(child, &status, 0) < 0 && errno == EINTR) {
+  }
+  if (WIFSIGNALED(status) && said.empty())
+    return WTERMSIG(status) == SIGKILL
+               ? "loading it does not end"
+               : fmt::format("it crashes when loaded ({})", strsignal(WTERMSIG(status)));
+  return said;
+}
+
+std::string with_hint(const std::string& problem, std::string_view hint) {
+  return problem.empty() ? problem : fmt::format("{}: {}", problem, hint);
 }
 
 }  // namespace
 
-std::string missing(const Module& module) {
-  if (!file_of(module).empty()) return {};
-  return fmt::format("the module for {} is not there ({}): {}, then configure and build again", module.title,
-                     module.file, module.how);
-}
-
-std::string unloadable(const Module& module, const LateLibrary& later) {
-  if (std::string reason = missing(module); !reason.empty()) return reason;
-  const auto load = [](const char* file) {
-    return dlopen(file, RTLD_LAZY | RTLD_LOCAL) ? nullptr : dlerror();
-  };
-  if (const char* reason = load(file_of(module).c_str())) return fmt::format("{}: {}", reason, module.how);
-  if (const char* reason = load(later.file)) return fmt::format("{}: {}", reason, later.how);
-  return {};
+std::string missing(const Module& module, const LateLibrary& later) {
+  const fs::path file = file_of(module);
+  if (file.empty())
+    return fmt::format("the module for {} is not there ({}): {}, then configure and build again",
+                       module.title, module.file, module.how);
+  // A rank loads it in a moment, and says then what is wrong.
+  if (surroundings().inside) return {};
+  static std::map<std::string, std::string> known;  // by file
+  const auto found = known.find(file.string());
+  if (found != known.end()) return found->second;
+  return known[file.string()] = said_apart([&] {
+           const Loaded loaded = try_to_load(module, file, RTLD_LAZY | RTLD_LOCAL);
+           if (!loaded.open) return with_hint(loaded.problem, loaded.hint);
+           if (!later.file || dlopen(later.file, RTLD_LAZY | RTLD_LOCAL)) return std::string();
+           return with_hint(dlerror(), later.how);
+         });
 }
 
 void open(const Module& module, const ModuleOptions& options, const std::function<void(Transport&)>& body) {

@@ -18,16 +18,14 @@ struct Module {
   std::string_view how;    ///< "apt install libopenmpi-dev openmpi-bin"
 };
 
-/// Why the module cannot be loaded: it was not built. Empty where it is there.
-std::string missing(const Module& module);
-
 /// A library that a module looks for when it opens a world.
 struct LateLibrary {
-  const char* file;      ///< "libfabric.so.1"
-  std::string_view how;  ///< "apt install libfabric1"
+  const char* file = nullptr;  ///< "libfabric.so.1"
+  std::string_view how;        ///< "apt install libfabric1"
 };
-/// As `missing`, and whether all libraries can be loaded that it wants then and later. It stays loaded.
-std::string unloadable(const Module& module, const LateLibrary& later);
+/// Why the module cannot be used: it was not built, or with another version of the program, or a library that it wants
+/// then or later cannot be loaded. Empty where it can; a rank of a world looks only whether it is there.
+std::string missing(const Module& module, const LateLibrary& later = {});
 
 /// Joins the world and runs `body` as this process' rank. Throws Unavailable where the module or the library
 /// cannot be loaded or the world cannot be joined.

@@ -14,7 +14,7 @@ namespace backends {
 extern constinit const Backend oneccl{
     .name = "oneccl",
     .summary = "processes over Intel's oneCCL, on the host's processors and libfabric",
-    .missing = [] { return unloadable(module_, {"libfabric.so.1", "apt install libfabric1"}); },
+    .missing = [] { return missing(module_, {"libfabric.so.1", "apt install libfabric1"}); },
     .open =
         [](const WorldOptions& options, const std::function<void(Transport&)>& body) {
           open(module_, options_of_this_world(options), body);
