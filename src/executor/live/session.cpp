@@ -94,8 +94,8 @@ class Session {
   std::string device_shortage() const {
     const std::int64_t needed = binding_.buffer_bytes(), available = transport_.device_memory();
     if (available < 0 || needed <= available) return {};
-    return fmt::format("rank {} needs {} for buffers on its accelerator, which has {} left", transport_.rank(),
-                       to_text(Bytes{needed}), to_text(Bytes{available}));
+    return fmt::format("rank {} needs {} for buffers on its accelerator, which has {} left",
+                       transport_.rank(), to_text(Bytes{needed}), to_text(Bytes{available}));
   }
 
   // Everybody tells rank 0 what it has and needs; rank 0 decides for all.
@@ -112,7 +112,7 @@ class Session {
     Terms terms;
     const std::string shortage = agree(control_, [&] {
       const std::vector<HostUse> hosts = hosts_of(all);
-      terms.one_clock = hosts.size() == 1;
+      terms.one_clock = one_clock(all);
       for (const HostUse& host : hosts) {
         log::info(
             fmt::format("memory on {}: {} for buffers of {} ranks, about {} in the library, {} available",
@@ -173,9 +173,8 @@ class Session {
     const Verification own = verify(schedule_, binding_, transport_, watchdog_);
     const std::string first = first_said(own.mismatch);
     if (!first.empty()) throw WrongResult("verification", first);
-    notes_.push_back(
-        fmt::format("verified before timing: {} distinct operations on rank 0, every rank its own",
-                    own.operations));
+    notes_.push_back(fmt::format(
+        "verified before timing: {} distinct operations on rank 0, every rank its own", own.operations));
   }
 
   void measure(const Terms& terms) {
