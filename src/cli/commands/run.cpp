@@ -44,6 +44,10 @@ int run_here(const Arguments& given, const RunSpec& spec) {
 int run_command(const Arguments& given) {
   const RunSpec spec = spec_from(given, Purpose::live);
   check_result_output(given);
+  if (!inside_a_world() && !needs_launcher(spec.backend) && !(spec.hosts.empty() && spec.testbed.empty()))
+    throw UserError(spec.testbed.empty() ? "--hosts" : "--testbed",
+                    fmt::format("ranks of '{}' are threads of one process, on one host", spec.backend),
+                    "choose a backend whose ranks are processes, such as --backend mpi");
   if (inside_a_world() || !needs_launcher(spec.backend)) return run_here(given, spec);
   make_schedule(spec);  // whatever is wrong with it is said here, once, and not by every rank
   if (progress::is_on()) hand_on_progress();
@@ -58,6 +62,7 @@ extern constinit const Command run{
     .examples =
         "run --plan dp --model vit-h --device a100 --ranks 4 --scale 1/64 --iterations 6 -o out.json\n"
         "run --plan dp --model vit-h --ranks 2 --scale 1/256 --backend threads\n"
+        "run --plan dp --model vit-h --ranks 8 --scale 1/64 --hosts node1,node2 --agent ssh\n"
         "run --plan pipeline=2 --model vit-b --ranks 2 --message-scale 1/64 --compute-scale 1/16 --json",
     .arguments = arguments,
     .run = run_command,
