@@ -116,10 +116,8 @@ constexpr Listing all_listings[] = {
     {"passes", "dimensions of parallelism that a plan is composed of; src/schedule/passes/", passes_table},
     {"orders", "orders of micro-batches in a pipeline; src/schedule/orders/",
      [] { return names_and_summaries(orders::all()); }},
-    {"backends", "communication libraries of `run` and `coll`; src/executor/live/backends/", backends_table,
-     true},
-    {"energies", "counters of energy that a live run reads; src/executor/live/energies/", energies_table,
-     true},
+    {"backends", "communication libraries of `run` and `coll`; src/executor/live/backends/", backends_table},
+    {"energies", "counters of energy that a live run reads; src/executor/live/energies/", energies_table},
     {"topologies", "shapes of network; src/machine/topologies/",
      [] { return names_and_summaries(topologies::all()); }},
     {"placements", "ways to choose devices for ranks; src/machine/placements/",
@@ -151,14 +149,13 @@ const Listing& listing_called(std::string_view name) {
   throw UserError("list", fmt::format("nothing is called {}", in_quotes(name)), choose_one_of(name, names));
 }
 
-Table for_terminal(const Table& table) {
-  Table kept = table;
-  const auto found = std::ranges::find(kept.columns, "source");
-  if (found == kept.columns.end()) return kept;
-  const auto column = found - kept.columns.begin();
-  kept.columns.erase(found);
-  for (auto& row : kept.rows) row.erase(row.begin() + column);
-  return kept;
+Table without(Table table, std::string_view column) {
+  const auto found = std::ranges::find(table.columns, column);
+  if (found == table.columns.end()) return table;
+  const auto index = found - table.columns.begin();
+  table.columns.erase(found);
+  for (auto& row : table.rows) row.erase(row.begin() + index);
+  return table;
 }
 
 }  // namespace dlnb

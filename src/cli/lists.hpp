@@ -13,7 +13,6 @@ struct Listing {
   std::string_view name;     ///< "models"
   std::string_view summary;  ///< what they are, where a new one goes
   Table (*table)();
-  bool of_this_host = false;  ///< differs between machines: not on the reference page
 };
 
 std::span<const Listing> listings();
@@ -21,7 +20,7 @@ std::span<const Listing> listings();
 /// The entry called `name`; throws UserError with the nearest names.
 const Listing& listing_called(std::string_view name);
 
-/// The table without its columns of prose that would not fit a terminal.
-Table for_terminal(const Table& table);
+/// The table without one column, if it has that.
+Table without(Table table, std::string_view column);
 
 }  // namespace dlnb

@@ -10,7 +10,6 @@
 #include "cli/application.hpp"
 #include "cli/lists.hpp"
 #include "cli/run_options.hpp"
-#include "executor/live/backend.hpp"
 #include "schedule/pass.hpp"
 
 namespace dlnb {
@@ -141,10 +140,8 @@ std::string lists_page() {
   std::string page = head("What has a name", "lists");
   page += "`dlnetbench list <what>` prints these tables, also as JSON.\n";
   for (const Listing& listing : listings()) {
-    Table table{{"name", "summary"}, {}};
-    if (!listing.of_this_host) table = listing.table();
-    else
-      for (const Backend* backend : backends::all()) table.rows.push_back({backend->name, backend->summary});
+    // What differs between machines is not on a page.
+    const Table table = without(without(listing.table(), "usable"), "reason");
     page += fmt::format("\n## {}\n\n{}\n\n{}", listing.name, listing.summary, to_markdown(table));
   }
   return page;

@@ -30,7 +30,7 @@ int run(const Arguments& given) {
   }
   const Table table = listing_called(given.text("what")).table();
   const std::string format = given.text("--format", "text");
-  print(format == "text" ? to_text(for_terminal(table)) : to_format(table, format));
+  print(format == "text" ? to_text(without(table, "source")) : to_format(table, format));
   return int(Exit::success);
 }
 
