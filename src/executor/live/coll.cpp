@@ -71,6 +71,8 @@ class CollSession {
                       fmt::format("start {} processes", spec_.ranks));
     const std::vector<int> group = group_of(spec_, transport_.rank(), place_);
     rows_ = coll_cases(spec_, place_.members, transport_, table_.notes);
+    if (control_.first())
+      for (const std::string& note : table_.notes) log::info(note);
     settle_terms();
     if (cores_shared_) transport_.share_cores();
     enter(setting_up);

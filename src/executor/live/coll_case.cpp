@@ -24,8 +24,15 @@ OperationKind kind_of(CollOperation operation) {
   return OperationKind::barrier;
 }
 
-bool has_form(CollOperation operation, bool in_place, const Transport& transport) {
-  if (!in_place) return true;
+/// Why there are no rows of this operation; empty where there are.
+std::string obstacle(CollOperation operation, std::int64_t members, const Transport& transport) {
+  if (operation == CollOperation::send_recv && members == 1) return "send-recv needs two ranks in a group";
+  if (operation == CollOperation::all_to_all_v && !transport.takes_uneven_parts())
+    return fmt::format("{} does not do {}", transport.library(), name_of(operation));
+  return {};
+}
+
+bool works_in_place(CollOperation operation, const Transport& transport) {
   if (operation == CollOperation::send_recv || operation == CollOperation::all_to_all_v) return false;
   return transport.works_in_place(kind_of(operation));
 }
@@ -48,33 +55,38 @@ std::vector<CollCase> coll_cases(const CollSpec& spec, std::int64_t members, con
                                  std::vector<std::string>& notes) {
   const std::vector<std::int64_t> sizes = sizes_of(spec);
   std::vector<CollCase> rows;
+  std::string first_reason;
+  const auto leave_out = [&](const std::string& reason) {
+    if (first_reason.empty()) first_reason = reason;
+    notes.push_back("left out: " + reason);
+  };
   for (const CollOperation operation : spec.operations) {
     if (operation == CollOperation::barrier) {
       rows.push_back({operation, DataType::float8, false, {}});
       continue;
     }
-    if (operation == CollOperation::all_to_all_v && !transport.takes_uneven_parts())
-      throw Unavailable("--operation", fmt::format("{} has no {}", transport.library(), name_of(operation)),
-                        "leave it out");
-    for (const DataType dtype : spec.dtypes)
-      if (const std::string reason = transport.lacks(kind_of(operation), dtype); !reason.empty())
-        throw Unavailable("--operation", reason, "leave it out");
+    if (const std::string reason = obstacle(operation, members, transport); !reason.empty()) {
+      leave_out(reason);
+      continue;
+    }
     std::vector<bool> forms;
     if (spec.in_place != InPlace::yes) forms.push_back(false);
-    if (spec.in_place != InPlace::no && has_form(operation, true, transport)) forms.push_back(true);
-    if (forms.empty())
-      throw Unavailable("--in-place",
-                        fmt::format("{} has no {} in place", transport.library(), name_of(operation)),
-                        "leave the operation out, or say --in-place both");
-    if (spec.in_place == InPlace::both && forms.size() == 1)
-      notes.push_back(
-          fmt::format("{} does not work in place here: measured out of place only", name_of(operation)));
-    for (const DataType dtype : spec.dtypes)
+    if (spec.in_place != InPlace::no) {
+      if (works_in_place(operation, transport)) forms.push_back(true);
+      else leave_out(fmt::format("{} does not do {} in place", transport.library(), name_of(operation)));
+    }
+    for (const DataType dtype : spec.dtypes) {
+      if (const std::string reason = transport.lacks(kind_of(operation), dtype); !reason.empty()) {
+        leave_out(reason);
+        continue;
+      }
       for (const std::int64_t size : sizes)
         for (const bool in_place : forms)
           rows.push_back(
               {operation, dtype, in_place, shape_of(operation, dtype, size, members, spec.definitions)});
+    }
   }
+  if (rows.empty()) throw Unavailable("coll", first_reason);
   return rows;
 }
 

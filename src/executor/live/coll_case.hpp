@@ -24,8 +24,8 @@ struct CollCase {
 std::string describe(const CollCase& row);
 
 /// The rows of groups of so many members, in the table's order: operation, type, size, out of place before in place.
-/// A barrier has one. What `--in-place both` leaves out because there is no such form is told in `notes`.
-/// Throws Unavailable where the library cannot do what was asked for.
+/// A barrier has one. What the library lacks is left out and told in `notes`.
+/// Throws Unavailable where nothing is left.
 std::vector<CollCase> coll_cases(const CollSpec& spec, std::int64_t members, const Transport& transport,
                                  std::vector<std::string>& notes);
 
