@@ -3,12 +3,16 @@
 // have come to. Collectives go in two steps, so that nobody writes what another has still to read: all read, all write.
 #include <fcntl.h>
 #include <fmt/format.h>
+#include <linux/futex.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <chrono>
+#include <climits>
 #include <cstdlib>
 #include <cstring>
 #include <map>
@@ -53,6 +57,7 @@ struct Mail {
   Place place;
 };
 struct Board {
+  std::atomic<std::uint32_t> bell;  // counts changes
   std::atomic<int> ranks, joined;
   char devices[most_members][16];
   Post posts[most_members];
@@ -144,19 +149,26 @@ std::size_t received_bytes(const Operation& o, int members) {
   return o.count * size_of(o.type) * (o.kind == Kind::all_gather ? std::size_t(members) : 1);
 }
 
+void ring(Board& board) {
+  board.bell.fetch_add(1);
+  syscall(SYS_futex, &board.bell, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
 /// Looks until it is so, and tells when that takes long. False where the communicator was aborted.
 template <class Claim>
 bool until(const Communicator c, const std::string& what, Claim claim) {
   const auto begin = std::chrono::steady_clock::now();
-  for (bool told = false; !claim();) {
+  for (bool told = false;;) {
+    const std::uint32_t heard = c->board->bell;
+    if (claim()) return true;
     if (c->aborted) return false;
-    if (!told && std::chrono::steady_clock::now() - begin > std::chrono::seconds(20)) {
+    if (!told && std::chrono::steady_clock::now() - begin > std::chrono::seconds(60)) {
       told = true;
       violation(fmt::format("communicator {} waits for ever in {}", c->number, what));
     }
-    std::this_thread::sleep_for(std::chrono::microseconds(20));
+    const timespec patience{0, 20'000'000};
+    syscall(SYS_futex, &c->board->bell, FUTEX_WAIT, heard, &patience, nullptr, 0);
   }
-  return true;
 }
 
 void reduce(const Operation& o, const std::vector<const std::byte*>& parts, std::size_t first,
@@ -168,7 +180,19 @@ void reduce(const Operation& o, const std::vector<const std::byte*>& parts, std:
   dlnb::reduction::round_to(type, sum.data(), out, std::int64_t(o.count));
 }
 
-// All members' data is looked at together: copied here, since `data_at` shows one place of a process at a time.
+void combine(const Operation& o, const std::vector<const std::byte*>& parts, std::size_t part_bytes, int me,
+             std::byte* out) {
+  switch (o.kind) {
+    case Kind::all_reduce: return reduce(o, parts, 0, out);
+    case Kind::reduce_scatter: return reduce(o, parts, std::size_t(me) * o.count, out);
+    case Kind::all_gather:
+      for (std::size_t i = 0; i < parts.size(); ++i) std::memcpy(out + i * part_bytes, parts[i], part_bytes);
+      return;
+    case Kind::broadcast: std::memcpy(out, parts[std::size_t(o.peer)], part_bytes); return;
+    default: return;
+  }
+}
+
 void collective(const Communicator c, const Operation& o, std::uint64_t number) {
   Board& board = *c->board;
   const std::string what = fmt::format("{} {}", names[int(o.kind)], number);
@@ -176,6 +200,7 @@ void collective(const Communicator c, const Operation& o, std::uint64_t number) 
   own.kind = o.kind, own.type = o.type, own.root = o.peer, own.count = o.count;
   own.place = place_of(o.send, sent_bytes(o, c->members));
   own.number.store(number + 1, std::memory_order_release);
+  ring(board);
   for (int member = 0; member < c->members; ++member) {
     Post& post = board.posts[member];
     if (!until(c, what, [&] { return post.number.load(std::memory_order_acquire) > number; })) return;
@@ -186,32 +211,18 @@ void collective(const Communicator c, const Operation& o, std::uint64_t number) 
       return;
     }
   }
-  std::vector<std::vector<std::byte>> copies(std::size_t(c->members));
+  const std::size_t part_bytes = sent_bytes(o, c->members);
   std::vector<const std::byte*> parts;
-  for (int member = 0; member < c->members; ++member) {
-    const std::size_t bytes = sent_bytes(o, c->members);
-    std::vector<std::byte>& copy = copies[std::size_t(member)];
-    copy.resize(bytes);
-    if (bytes > 0) std::memcpy(copy.data(), data_at(board.posts[member].place, bytes), bytes);
-    parts.push_back(copy.data());
-  }
+  for (int member = 0; member < c->members; ++member)
+    parts.push_back(data_at(board.posts[member].place, part_bytes));
+  std::vector<std::byte> result(received_bytes(o, c->members));
+  if (!result.empty()) combine(o, parts, part_bytes, c->me, result.data());
   board.read[c->me].store(number + 1, std::memory_order_release);
+  ring(board);
   for (int member = 0; member < c->members; ++member)
     if (!until(c, what, [&] { return board.read[member].load(std::memory_order_acquire) > number; })) return;
 
-  const std::size_t bytes = received_bytes(o, c->members);
-  if (bytes == 0) return;
-  std::byte* const out = data_of(o.receive, bytes);
-  switch (o.kind) {
-    case Kind::all_reduce: return reduce(o, parts, 0, out);
-    case Kind::reduce_scatter: return reduce(o, parts, std::size_t(c->me) * o.count, out);
-    case Kind::all_gather:
-      for (std::size_t i = 0; i < parts.size(); ++i)
-        std::memcpy(out + i * copies[i].size(), parts[i], copies[i].size());
-      return;
-    case Kind::broadcast: std::memcpy(out, parts[std::size_t(o.peer)], bytes); return;
-    default: return;
-  }
+  if (!result.empty()) std::memcpy(data_of(o.receive, result.size()), result.data(), result.size());
 }
 
 struct Message {
@@ -231,6 +242,7 @@ void messages(const Communicator c, std::vector<Message> all) {
         mail.type = o.type, mail.count = o.count;
         mail.place = place_of(o.send, o.count * size_of(o.type));
         mail.sent.store(m.number + 1, std::memory_order_release);
+        ring(board);
         m.posted = true;
       }
       m.done = mail.received.load(std::memory_order_acquire) > m.number;
@@ -244,6 +256,7 @@ void messages(const Communicator c, std::vector<Message> all) {
                             o.count));
     else if (bytes > 0) std::memcpy(data_of(o.receive, bytes), data_at(mail.place, bytes), bytes);
     mail.received.store(m.number + 1, std::memory_order_release);
+    ring(board);
     m.done = true;
   };
   until(c, fmt::format("{} of {} messages", all.size(), names[int(all[0].operation.kind)]), [&] {
@@ -282,11 +295,12 @@ void launch(const std::vector<Operation>& group) {
   }
   std::erase_if(work.ranges, [](const Range& range) { return range.bytes == 0; });
   work.name = fmt::format("communicator={} launch={}{}", c->number, launched, kinds);
-  record(fmt::format("launch stream={} {}", number_of(stream), work.name));
   ++c->pending;
+  const std::string name = work.name;
   const bool fails = launched == launch_named_by("DLNB_STAND_IN_FAIL");
   const bool hangs = launched == launch_named_by("DLNB_STAND_IN_HANG");
-  work.run = [=] {
+  const bool spoils = launched == launch_named_by("DLNB_STAND_IN_SPOIL");
+  work.run = [=, ranges = work.ranges] {
     std::this_thread::sleep_for(std::chrono::microseconds(50));  // the host goes on meanwhile
     if (fails) c->error = Result::remote_error;
     if (fails || hangs) {
@@ -295,9 +309,12 @@ void launch(const std::vector<Operation>& group) {
     }
     if (!posts.empty()) messages(c, posts);
     for (const auto& [operation, number] : in_order) collective(c, operation, number);
+    for (const Range& range : ranges)
+      if (spoils && range.written) data_of(range.begin, range.bytes)[range.bytes - 1] ^= std::byte{1};
     --c->pending;
   };
-  enqueue(stream, std::move(work));
+  const std::uint64_t at = enqueue(stream, std::move(work));
+  record(fmt::format("launch stream={} at={} {}", number_of(stream), at, name));
 }
 
 Result add(const Operation& o) {
@@ -330,6 +347,7 @@ Result join(const Init& init) {
   }
   std::strncpy(board->devices[init.me], init.device.c_str(), sizeof board->devices[0] - 1);
   board->joined.fetch_add(1);
+  ring(*board);
   const auto c = new dlnb::nccl::OpaqueCommunicator;
   c->me = init.me, c->members = init.members, c->board = board;
   until(c, "its making", [&] { return board->joined >= init.members; });

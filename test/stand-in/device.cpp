@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <fmt/format.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -59,6 +60,7 @@ struct Block {
   std::size_t bytes;
   int file;
   std::byte* data;
+  std::uint64_t number;
 };
 
 struct State {
@@ -72,6 +74,7 @@ struct State {
   std::vector<std::pair<Stream, std::shared_ptr<Work>>> pending;
   std::vector<dlnb::gpu::OpaqueContext> contexts = std::vector<dlnb::gpu::OpaqueContext>(64);
   int numbers = 0, contexts_held = 0;
+  std::uint64_t blocks_made = 0;
 };
 State& state() {
   static State* const only = new State;  // outlives every thread
@@ -205,28 +208,28 @@ Place place_of(Address begin, std::size_t bytes) {
   const std::lock_guard lock(state().mutex);
   const auto block = block_with(begin, bytes);
   if (block == state().blocks.end()) return {};
-  return {getpid(), block->second.file, begin - block->first};
+  return {getpid(), block->second.file, block->second.number, begin - block->first};
 }
 
 const std::byte* data_at(const Place& place, std::size_t bytes) {
-  // Blocks come and go, and their numbers with them: mapped for every look, and for a moment.
-  struct Mapping {
-    void* memory = MAP_FAILED;
-    std::size_t bytes = 0;
-    ~Mapping() {
-      if (memory != MAP_FAILED) munmap(memory, bytes);
+  thread_local std::map<std::pair<int, std::uint64_t>, const std::byte*> mapped;  // process, block
+  if (bytes == 0) return nullptr;
+  const std::byte*& block = mapped[{place.process, place.block}];
+  if (!block) {
+    const int file =
+        open(fmt::format("/proc/{}/fd/{}", place.process, place.file).c_str(), O_RDONLY | O_CLOEXEC);
+    struct stat status{};
+    void* const memory = file < 0 || fstat(file, &status) != 0
+                             ? MAP_FAILED
+                             : mmap(nullptr, std::size_t(status.st_size), PROT_READ, MAP_SHARED, file, 0);
+    if (file >= 0) close(file);
+    if (memory == MAP_FAILED) {
+      violation("another process' memory cannot be seen");
+      std::abort();
     }
-  };
-  thread_local std::map<int, Mapping> looked_at;  // by process: its last one
-  Mapping& mapping = looked_at[place.process];
-  if (mapping.memory != MAP_FAILED) munmap(mapping.memory, mapping.bytes);
-  const int file =
-      open(fmt::format("/proc/{}/fd/{}", place.process, place.file).c_str(), O_RDONLY | O_CLOEXEC);
-  mapping.bytes = place.offset + std::max<std::size_t>(bytes, 1);
-  mapping.memory = file < 0 ? MAP_FAILED : mmap(nullptr, mapping.bytes, PROT_READ, MAP_SHARED, file, 0);
-  if (file >= 0) close(file);
-  if (mapping.memory == MAP_FAILED) return nullptr;
-  return static_cast<const std::byte*>(mapping.memory) + place.offset;
+    block = static_cast<const std::byte*>(memory);
+  }
+  return block + place.offset;
 }
 
 std::uint64_t enqueue(Stream stream, Work work) {
@@ -291,7 +294,9 @@ STAND_IN_EXPORT Status STAND_IN_NAME(cuMemGetInfo_v2, hipMemGetInfo)(std::size_t
 
 #ifdef STAND_IN_HIP
 STAND_IN_EXPORT Status hipSetDevice(int device) {
+  const std::lock_guard lock(state().mutex);
   current = &state().contexts[std::size_t(device)];
+  current->device = device;
   return Status::success;
 }
 STAND_IN_EXPORT const char* hipGetErrorName(Status) { return "hipErrorOfStandIn"; }
@@ -337,7 +342,7 @@ STAND_IN_EXPORT Status STAND_IN_NAME(cuMemAlloc_v2, hipMalloc)(Address* memory, 
   std::memset(data, 0x5a, bytes);
   *memory = reinterpret_cast<Address>(addresses);
   const std::lock_guard lock(state().mutex);
-  state().blocks[*memory] = {bytes, file, static_cast<std::byte*>(data)};
+  state().blocks[*memory] = {bytes, file, static_cast<std::byte*>(data), ++state().blocks_made};
   return Status::success;
 }
 STAND_IN_EXPORT Status STAND_IN_NAME(cuMemFree_v2, hipFree)(Address memory) {

@@ -47,7 +47,7 @@ struct Range {
 /// Where other processes find it.
 struct Place {
   int process = 0, file = 0;
-  std::uint64_t offset = 0;
+  std::uint64_t block = 0, offset = 0;  ///< a file's number is used again, a block's is not
 };
 std::byte* data_of(Address begin, std::size_t bytes);
 Place place_of(Address begin, std::size_t bytes);

@@ -138,6 +138,7 @@ class NcclTransport final : public Transport {
   bool reduces_in_place() const override { return true; }
   bool works_in_place(OperationKind kind) const override { return kind != OperationKind::all_to_all; }
   bool takes_uneven_parts() const override { return true; }
+  bool takes_tags() const override { return false; }
   bool connects_on_first_use() const override { return true; }
   std::int64_t device_memory() const override { return device_.free_memory(); }
 
@@ -216,11 +217,13 @@ class NcclTransport final : public Transport {
     await(slots_.back());
   }
 
-  // May be called while the rank hangs inside the library, so that nothing is waited for without end.
+  // May be called while the rank hangs inside the library, so that nothing is waited for without end; a rank that only
+  // looks whether something is complete has time to notice.
   void abort(int code, const std::string& why) override {
     if (ended_.exchange(true)) park();
     const std::string line = "error: " + why + "\n";
     if (::write(STDERR_FILENO, line.data(), line.size()) < 0) _exit(code);
+    nap(100'000'000);
     static std::atomic<bool> aborted = false;
     std::thread([this] {
       const std::lock_guard lock(making_);
@@ -234,7 +237,7 @@ class NcclTransport final : public Transport {
 
  private:
   static constexpr std::int64_t small = 256;
-  static constexpr int yields_before_naps = 5;
+  static constexpr int looks_before_yields = 1000, yields_before_naps = 5;
 
   static void nap(long nanoseconds) {
     const timespec time{0, nanoseconds};
@@ -331,6 +334,7 @@ class NcclTransport final : public Transport {
   }
 
   void begin(Slot& slot, const Transfer& t) {
+    if (ended_.load(std::memory_order_relaxed)) park();
     const Line& line = line_of(t);
     slot.line = &line;
     slot.delivered = 0;
@@ -433,6 +437,7 @@ class NcclTransport final : public Transport {
   }
 
   bool complete(Slot& slot) {
+    if (ended_.load(std::memory_order_relaxed)) park();
     const bool reached = device_.reached(slot.event);
     Result error = Result::success;
     check(library_.call.async_error(slot.line->communicator.get(), &error), "ncclCommGetAsyncError",
@@ -440,16 +445,16 @@ class NcclTransport final : public Transport {
     if (error != Result::success && error != Result::in_progress)
       check(error, "an asynchronous error", *slot.line);
     if (!reached) return false;
-    if (ended_.load(std::memory_order_relaxed)) park();
     if (slot.delivered > 0)
       std::memcpy(slot.deliver_to, slot.received.host.get(), std::size_t(slot.delivered));
     return true;
   }
 
+  // A core of its own is spun on; a yield costs little there, and helps where it has not yet been told that it is none.
   void await(Slot& slot) {
     for (int looks = 1; !complete(slot); ++looks) {
-      if (!shares_cores_) continue;
-      if (looks < yields_before_naps) sched_yield();
+      if (looks < (shares_cores_ ? 1 : looks_before_yields)) continue;
+      if (!shares_cores_ || looks < yields_before_naps) sched_yield();
       else nap(30'000);
     }
   }
