@@ -5,12 +5,15 @@
 #include <gloo/rendezvous/context.h>
 #include <gloo/rendezvous/store.h>
 #include <gloo/transport/tcp/device.h>
+#include <sched.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cstdlib>
+#include <filesystem>
 #include <fstream>
+#include <iterator>
 #include <stdexcept>
 
 #include "executor/live/modules/gloo/failures.hpp"
@@ -65,6 +68,14 @@ bool is_loopback(const sockaddr_storage& address) {
   return IN6_IS_ADDR_LOOPBACK(&reinterpret_cast<const sockaddr_in6&>(address).sin6_addr);
 }
 
+std::vector<pid_t> threads_of_this_process() {
+  std::vector<pid_t> threads;
+  for (const auto& entry : std::filesystem::directory_iterator("/proc/self/task"))
+    threads.push_back(std::stoi(entry.path().filename().string()));
+  std::ranges::sort(threads);
+  return threads;
+}
+
 /// Differs between hosts and between network namespaces of one.
 std::string network_of_this_host() {
   std::array<char, 256> name{}, space{};
@@ -90,8 +101,15 @@ Rendezvous::Rendezvous(const ModuleOptions& options) : rank_(options.rank), fold
   if (options.size == 1) return;
   const tcp::attr where = attributes();
   on_loopback_ = is_loopback(where.ai_addr);
+  const std::vector<pid_t> before = threads_of_this_process();
   device_ = guarded([&] { return tcp::CreateDevice(where); });
+  std::ranges::set_difference(threads_of_this_process(), before, std::back_inserter(threads_));
   check_reachable();
+}
+
+void Rendezvous::share_cores() const {
+  const sched_param none{};
+  for (const pid_t thread : threads_) sched_setscheduler(thread, SCHED_BATCH, &none);
 }
 
 void Rendezvous::check_reachable() {

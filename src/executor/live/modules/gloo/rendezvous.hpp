@@ -3,6 +3,7 @@
 
 #include <gloo/context.h>
 #include <gloo/transport/device.h>
+#include <sys/types.h>
 
 #include <map>
 #include <memory>
@@ -25,12 +26,18 @@ class Rendezvous {
   /// A full mesh of connections between these world ranks; null where it is one.
   std::shared_ptr<::gloo::Context> connect(std::span<const int> members);
 
+  /// gloo's thread asks for a connection's data again and again while another thread uses the connection. Where that one
+  /// has lost its core, often to the thread it has just woken, the two wait for each other at full load. As a batch
+  /// thread it takes nobody's core when it wakes.
+  void share_cores() const;
+
  private:
   void check_reachable();
 
   const int rank_;
   const std::string folder_;  // of the store; empty in a world of one
   std::shared_ptr<::gloo::transport::Device> device_;
+  std::vector<pid_t> threads_;  // gloo's
   bool on_loopback_ = true;
   std::map<std::vector<int>, int> made_;
 };

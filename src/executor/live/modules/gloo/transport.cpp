@@ -41,8 +41,8 @@ class GlooTransport final : public Transport {
   int size() const override { return size_; }
   std::string library() const override {
     return "gloo " + std::to_string(GLOO_VERSION_MAJOR) + "." + std::to_string(GLOO_VERSION_MINOR) + "." +
-           std::to_string(GLOO_VERSION_PATCH) + " (tcp, all-reduce " + name_of(all_reduce_) +
-           ", reduce-scatter by dlnetbench)";
+           std::to_string(GLOO_VERSION_PATCH) + " over TCP, " + name_of(all_reduce_) +
+           " all-reduce, own reduce-scatter";
   }
   // Given two buffers, it copies one to the other first.
   bool reduces_in_place() const override { return true; }
@@ -55,6 +55,8 @@ class GlooTransport final : public Transport {
     communicators_.push_back(std::make_unique<Communicator>(rendezvous_.connect(members), all_reduce_));
     return int(communicators_.size()) - 1;
   }
+
+  void share_cores() override { rendezvous_.share_cores(); }
 
   void reserve(int slots) override {
     while (slots_.size() < std::size_t(slots)) slots_.emplace_back();
