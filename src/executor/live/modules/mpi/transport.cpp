@@ -53,6 +53,7 @@ class MpiTransport final : public Transport {
   ~MpiTransport() override {
     for (End& end : ends_) MPI_Comm_free(&end.communicator);
     types_.reset();
+    leave_together();
     MPI_Finalize();
   }
 
@@ -137,6 +138,23 @@ class MpiTransport final : public Transport {
   static void nap() {
     constexpr timespec time{0, 30'000};
     clock_nanosleep(CLOCK_MONOTONIC, 0, &time, nullptr);
+  }
+
+  // MPICH 4.0 over UCX 1.13's TCP: MPI_Finalize flushes every connection, which the other end must answer, then waits
+  // for the others without answering any more; a rank that comes later than that waits for ever. Where all have left
+  // the barrier before the first one finalises, every rank has asked (on a connection that keeps order) before it
+  // answers, so nobody stops before it has answered all.
+  void leave_together() const {
+    if (!library_version().starts_with("MPICH")) return;
+    MPI_Comm here;
+    int size_here = 0;
+    if (MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here) != MPI_SUCCESS) return;
+    MPI_Comm_size(here, &size_here);
+    MPI_Comm_free(&here);
+    if (size_here == size_) return;  // over shared memory
+    MPI_Barrier(MPI_COMM_WORLD);
+    constexpr timespec all_have_left{0, 300'000'000};
+    clock_nanosleep(CLOCK_MONOTONIC, 0, &all_have_left, nullptr);
   }
 
   struct Slot {
