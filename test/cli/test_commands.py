@@ -12,10 +12,10 @@ import unittest
 
 from program import PROGRAM, ProgramTest, has_page, run
 
-COMMANDS = ["run", "simulate", "schedule print", "schedule check", "schedule ledger", "report", "list", "doctor",
+COMMANDS = ["run", "simulate", "coll", "schedule print", "schedule check", "schedule ledger", "report", "list", "doctor",
             "completion"]
-LISTS = ["models", "devices", "machines", "plans", "passes", "orders", "backends", "topologies", "placements",
-         "networks", "collectives", "metrics", "formats", "costs", "commands"]
+LISTS = ["models", "devices", "machines", "plans", "passes", "orders", "backends", "energies", "topologies", "placements",
+         "networks", "collectives", "metrics", "formats", "coll-formats", "costs", "commands"]
 DP = ["--plan", "dp", "--model", "vit-h"]
 SMALL = ["simulate", *DP, "--machine", "leonardo", "--ranks", "8"]
 THREADS = ["run", *DP, "--device", "a100", "--backend", "threads", "--ranks", "2", "--scale", "1/512"]
@@ -283,6 +283,36 @@ class Run(InFolder):
                                ["--backend"])
 
 
+class Binding(InFolder):
+    def bound(self, *words, **options):
+        done = run(*THREADS, "--iterations", "1", "-o", "out.json", *words, cwd=self.folder, **options)
+        self.assertIn(done.returncode, (0, 4), done.stderr)
+        return json.loads((self.folder / "out.json").read_text()), done.stdout
+
+    def test_the_map_is_in_the_result_and_in_the_summary(self):
+        result, summary = self.bound("--binding", "numa")
+        self.assertEqual([row["rank"] for row in result["binding"]], [0, 1])
+        self.assertEqual({row["bound"] for row in result["binding"]}, {True})
+        self.assertEqual(result["spec"]["binding"], "numa")
+        table = summary.split("\nbinding\n")[1]
+        self.assertRegex(table, rf"(?m)^ +1 +\S+ +{result['binding'][1]['cores']} ")
+
+    def test_none_says_where_ranks_may_run(self):
+        result, summary = self.bound("--binding", "none")
+        self.assertEqual({row["bound"] for row in result["binding"]}, {False})
+        self.assertNotIn("\nbinding\n", summary)
+        self.assertIn("binding none: ranks are not bound", result["notes"])
+
+    def test_a_topology_from_elsewhere_binds_nobody(self):
+        result, _ = self.bound(environment={"HWLOC_SYNTHETIC": "numa:2 core:4 pu:2"})
+        self.assertEqual({row["bound"] for row in result["binding"]}, {False})
+
+    def test_what_cannot_be_is_refused(self):
+        self.fail_with(3, [*THREADS, "--binding", "gpu"], ["--binding", "no GPU on this host"],
+                       environment={"HWLOC_SYNTHETIC": "numa:1 core:2 pu:1"})
+        self.fail_with(2, [*THREADS, "--binding", "cores"], ["choose one of", "core"])
+
+
 class Doctor(ProgramTest):
     def test_says_what_is_here(self):
         rows = {row["subject"]: row for row in json.loads(self.succeed("doctor", "--format", "json").stdout)}
@@ -290,6 +320,21 @@ class Doctor(ProgramTest):
             self.assertIn(subject, rows)
         self.assertEqual(rows["backend threads"]["state"], "ok")
         self.assertIn("cores", self.succeed("doctor").stdout)
+
+    def test_says_what_the_host_is_made_of(self):
+        rows = json.loads(self.succeed("doctor", "--format", "json",
+                                       environment={"HWLOC_SYNTHETIC": "numa:2 core:4 pu:2"}).stdout)
+        topology = next(row for row in rows if row["subject"] == "topology")
+        self.assertRegex(topology["detail"], "^8 cores with 2 threads each, 2 NUMA nodes, no GPU")
+
+    def test_says_of_every_energy_counter_what_it_reads_or_why_not(self):
+        rows = json.loads(self.succeed("doctor", "--format", "json").stdout)
+        states = {row["subject"].removeprefix("energy "): row for row in rows if row["subject"].startswith("energy ")}
+        listed = json.loads(self.succeed("list", "energies", "--format", "json").stdout)
+        self.assertEqual(sorted(states), [row["name"] for row in listed])
+        for row in listed:
+            self.assertEqual(states[row["name"]]["state"], "ok" if row["usable"] else "no")
+            self.assertTrue(states[row["name"]]["detail"])
 
     def test_without_the_data_folder(self):
         lost = {"DLNETBENCH_DATA": "/absent"}

@@ -92,8 +92,8 @@ void add_libraries(Table& table) {
     for (const std::string& file : libraries_found(prefix)) libraries.push_back(file);
   table.rows.push_back(
       {"MPI libraries", libraries.empty() ? "missing" : "ok", joined_or(libraries, "none found")});
-  const std::vector<std::string> launchers =
-      programs_found({"mpirun", "mpiexec", "mpirun.openmpi", "mpirun.mpich", "srun"});
+  const std::vector<std::string> launchers = programs_found(
+      {"mpirun", "mpiexec", "mpirun.openmpi", "mpirun.mpich", "mpiexec.mpich", "mpiexec.hydra", "srun"});
   table.rows.push_back(
       {"launchers", launchers.empty() ? "missing" : "ok", joined_or(launchers, "none in PATH")});
   const std::string accelerators = accelerators_found();
