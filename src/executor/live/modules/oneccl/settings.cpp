@@ -49,6 +49,8 @@ void set_environment(const ModuleOptions& options, const Store& store) {
   // Its worker thread spins all the time, on a core that a rank may need. Without it transfers move while they are
   // tested or waited for.
   set_unless_set("CCL_WORKER_OFFLOAD", "0");
+  // Debian's libfabric loads libinfinipath, whose handlers end the process with 1 on any signal unless told not to.
+  set_unless_set("IPATH_NO_BACKTRACE", "1");
   // It warns of every setting that is not its default.
   set_unless_set("CCL_LOG_LEVEL", "error");
   if (std::ranges::count(hosts, *own) < options.size) return;
