@@ -36,6 +36,9 @@ class CoreBinding {
     const CoreBinding& binding_;
   };
 
+  /// Where threads that work for the rank belong; null where nobody is bound.
+  const Cpus* helpers() const { return bound_ ? &seat_.helpers : nullptr; }
+
   /// On rank 0: where every rank is, and what was decided and why, once per kind of machine.
   const std::vector<RankBinding>& map() const { return map_; }
   const std::vector<std::string>& notes() const { return notes_; }

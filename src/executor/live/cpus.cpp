@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <array>
-#include <cerrno>
 #include <cstring>
 
 #include <dlnb/error.hpp>
@@ -27,14 +26,14 @@ Cpus cpus_of_this_thread() {
   return cpus_of(set);
 }
 
-void move_this_thread(const Cpus& cpus) {
+void move_thread(pthread_t thread, const Cpus& cpus) {
   cpu_set_t set;
   CPU_ZERO(&set);
   for (std::size_t cpu = 0; cpu < cpus.size(); ++cpu)
     if (cpus[cpu]) CPU_SET(cpu, &set);
-  if (sched_setaffinity(0, sizeof set, &set) != 0)
+  if (const int failure = pthread_setaffinity_np(thread, sizeof set, &set); failure != 0)
     throw Unavailable("--binding",
-                      fmt::format("cannot run on {} only: {}", list_text(cpus), std::strerror(errno)),
+                      fmt::format("cannot run on {} only: {}", list_text(cpus), std::strerror(failure)),
                       "use --binding none");
 }
 

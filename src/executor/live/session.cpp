@@ -57,6 +57,7 @@ class Session {
     const Terms terms = settle_terms();
     neighbours_ = find_neighbours(control_);
     cores_.emplace(control_, neighbours_, binding_mode(spec_.binding), threads());
+    if (const Cpus* helpers = cores_->helpers()) watchdog_.move_to(*helpers);
     if (terms.cores_shared) transport_.share_cores();
     prepare();
     const Offset before = terms.one_clock ? Offset{} : estimate_offset(control_, clock_);
@@ -348,7 +349,9 @@ class Session {
     trace.notes.insert(trace.notes.begin(), notes_.begin(), notes_.end());
     for (const std::string& said : cores_->notes())
       trace.notes.push_back(fmt::format("binding {}: {}", spec_.binding, said));
-    trace.notes.push_back(fmt::format("progress while computing: {}", name_of(mode_)));
+    // Also libraries that move data by themselves are asked: only so it is known when data had moved.
+    trace.notes.push_back(fmt::format("progress while computing: {}{}", name_of(mode_),
+                                      spec_.progress == "auto" ? " (the default: every 200 us)" : ""));
     if (ended_early_)
       trace.notes.push_back(fmt::format("ended early by {} after {} iteration{}", ending_signal(),
                                         trace.iterations, trace.iterations == 1 ? "" : "s"));

@@ -23,6 +23,10 @@ Watchdog::~Watchdog() {
   if (thread_.joinable()) thread_.join();
 }
 
+void Watchdog::move_to(const Cpus& cpus) {
+  if (thread_.joinable()) move_thread(thread_.native_handle(), cpus);
+}
+
 void Watchdog::watch(std::int64_t limit) {
   const std::chrono::nanoseconds period(std::clamp<std::int64_t>(limit / 8, 5'000'000, 1'000'000'000));
   std::uint32_t beats = 0;

@@ -10,6 +10,8 @@
 
 #include <dlnb/units.hpp>
 
+#include "executor/live/cpus.hpp"
+
 namespace dlnb {
 
 /// Looks from its own thread whether a rank has waited too long in one place.
@@ -18,6 +20,9 @@ class Watchdog {
   /// `lost(place, seconds)` is called once, in the watchdog's thread. A limit of 0 switches it off.
   Watchdog(Seconds limit, std::function<void(int place, double seconds)> lost);
   ~Watchdog();
+
+  /// Keeps its thread to these.
+  void move_to(const Cpus& cpus);
 
   /// Two stores: cheap enough for the timed loop. `place` ≥ 0; `now` is the monotonic clock.
   void enter(int place, std::int64_t now) {

@@ -38,5 +38,26 @@ TEST(Watchdog, ABeatIsASignOfLife) {
   EXPECT_EQ(place, -1);
 }
 
+TEST(Watchdog, KeepsWhereHelpersBelong) {
+  const Cpus allowed = cpus_of_this_thread();
+  Cpus last;
+  for (std::size_t cpu = 0; cpu < allowed.size(); ++cpu)
+    if (allowed[cpu]) last.reset(), last[cpu] = true;
+  std::atomic<bool> barked = false;
+  Cpus seen;
+  Watchdog watchdog({0.02}, [&](int, double) {
+    seen = cpus_of_this_thread();
+    barked = true;
+  });
+
+  watchdog.move_to(last);
+  watchdog.enter(1, monotonic_clock().now());
+  for (int i = 0; i < 1000 && !barked; ++i) std::this_thread::sleep_for(10ms);
+
+  ASSERT_TRUE(barked);
+  EXPECT_EQ(list_text(seen), list_text(last));
+  EXPECT_EQ(cpus_of_this_thread(), allowed);
+}
+
 }  // namespace
 }  // namespace dlnb
