@@ -20,7 +20,7 @@ OPERATIONS = ["all-reduce", "all-gather", "reduce-scatter", "all-to-all", "all-t
               "barrier"]
 ROW = {"operation", "ranks", "bytes", "dtype", "in_place", "time", "low", "high", "algorithm_bandwidth",
        "bus_bandwidth", "wrong"}
-SMALL = ["--min-size", "100", "--max-size", "20KiB", "--factor", "16", "--iterations", "3", "--warmup", "1"]
+SMALL = ["--min-size", "100", "--max-size", "12.5kB", "--factor", "125", "--iterations", "2", "--warmup", "1"]
 
 
 def usable_backends():
@@ -54,7 +54,9 @@ class Coll(ProgramTest):
 
     def test_every_operation_and_type_is_right_on_every_backend(self):
         for backend in usable_backends():
-            for ranks in (2, 3):
+            if backend == "mpi":
+                continue  # one of the others
+            for ranks in (2, 3) if backend.startswith("mpi") else (3,):
                 with self.subTest(backend=backend, ranks=ranks):
                     table = self.table("--operation", "all", "--dtype", "all", "--in-place", "both", "--backend",
                                        backend, "--ranks", ranks, *SMALL)

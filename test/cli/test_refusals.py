@@ -13,6 +13,7 @@ DP = ["--plan", "dp", "--model", "vit-h"]
 SIMULATE = ["simulate", *DP, "--machine", "leonardo", "--ranks", "8"]
 PRINT = ["schedule", "print", *DP, "--ranks", "4"]
 RUN = ["run", *DP, "--backend", "threads", "--ranks", "2", "--scale", "1/64"]
+COLL = ["coll", "--backend", "threads", "--ranks", "4"]
 PIPELINE = ["schedule", "check", "--plan", "dp+pp", "--model", "llama3-8b"]
 
 # name: (command line, what the message must say)
@@ -139,6 +140,26 @@ LINES = {
     "more ranks than the machine": (["simulate", *DP, "--machine", "leonardo", "--ranks", "1000000"], ["1000000"]),
     "more memory than the host": (["run", "--plan", "dp", "--model", "llama2-70b", "--backend", "threads", "--ranks",
                                    "4096", "--compute-scale", "0"], ["memory"]),
+    # the collective benchmark
+    "unknown operation": ([*COLL, "--operation", "all-reduc"], ["--operation", "did you mean 'all-reduce'"]),
+    "one wrong operation of several": ([*COLL, "--operation", "barrier,allgather"], ["--operation", "allgather"]),
+    "coll of an unknown type": ([*COLL, "--dtype", "int8"], ["--dtype", "int8"]),
+    "coll of an unknown format": ([*COLL, "--format", "nccl"], ["--format", "nccl-tests"]),
+    "coll of an unknown form": ([*COLL, "--in-place", "maybe"], ["--in-place", "both"]),
+    "smallest above largest": ([*COLL, "--min-size", "2 MiB", "--max-size", "1 MiB"], ["--min-size", "2097152"]),
+    "size without an end": ([*COLL, "--max-size", "1e30"], ["--max-size"]),
+    "size negative": ([*COLL, "--min-size", "-4"], ["--min-size"]),
+    "no factor leads on from 0": ([*COLL, "--min-size", "0"], ["--min-size", "--step"]),
+    "factor one": ([*COLL, "--factor", "1"], ["--factor"]),
+    "factor and step": ([*COLL, "--factor", "2", "--step", "1KiB"], ["--step", "--factor"]),
+    "too many sizes": ([*COLL, "--step", "1"], ["--step", "67107841", "larger"]),
+    "groups do not divide": ([*COLL, "--groups", "3"], ["--groups", "3 groups", "4 ranks"]),
+    "pairs of an odd number": (["coll", "--backend", "threads", "--ranks", "3", "--operation", "send-recv",
+                                "--pattern", "ping-pong"], ["--pattern", "3 ranks", "ring"]),
+    "skew above one": ([*COLL, "--skew", "2"], ["--skew"]),
+    "coll into no folder": ([*COLL, "-o", "absent/out.json"], ["--output", "absent"]),
+    "coll of an unknown extension": ([*COLL, "-o", "out.xml"], ["--output", ".csv", ".json"]),
+    "coll beyond the host's memory": ([*COLL, "--max-size", "4 TiB"], ["available", "--max-size"]),
     # output
     "output without extension": ([*SIMULATE, "-o", "out"], ["--output", ".json"]),
     "output of an unknown kind": ([*SIMULATE, "-o", "out.xml"], ["--output", ".xml", ".json"]),
