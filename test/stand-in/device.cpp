@@ -328,7 +328,7 @@ STAND_IN_EXPORT Status cuGetErrorString(Status status, const char** text) {
 }
 #endif
 
-STAND_IN_EXPORT Status STAND_IN_NAME(cuMemAlloc_v2, hipMalloc)(Address* memory, std::size_t bytes) {
+STAND_IN_EXPORT Status STAND_IN_NAME(cuMemAlloc_v2, hipMalloc)(dlnb::gpu::Address* out, std::size_t bytes) {
   if (!current) return invalid_context;
   if (bytes == 0) return invalid_value;
   std::size_t free = 0, total = 0;
@@ -340,12 +340,14 @@ STAND_IN_EXPORT Status STAND_IN_NAME(cuMemAlloc_v2, hipMalloc)(Address* memory, 
   void* const addresses = mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   if (data == MAP_FAILED || addresses == MAP_FAILED) return Status::out_of_memory;
   std::memset(data, 0x5a, bytes);
-  *memory = reinterpret_cast<Address>(addresses);
+  const Address memory = reinterpret_cast<Address>(addresses);
+  *out = dlnb::gpu::Address(memory);
   const std::lock_guard lock(state().mutex);
-  state().blocks[*memory] = {bytes, file, static_cast<std::byte*>(data), ++state().blocks_made};
+  state().blocks[memory] = {bytes, file, static_cast<std::byte*>(data), ++state().blocks_made};
   return Status::success;
 }
-STAND_IN_EXPORT Status STAND_IN_NAME(cuMemFree_v2, hipFree)(Address memory) {
+STAND_IN_EXPORT Status STAND_IN_NAME(cuMemFree_v2, hipFree)(dlnb::gpu::Address device) {
+  const Address memory{std::uintptr_t(device)};
   if (!current) return invalid_context;
   const std::lock_guard lock(state().mutex);
   const auto block = state().blocks.find(memory);
@@ -378,8 +380,10 @@ STAND_IN_EXPORT Status STAND_IN_NAME(cuMemFreeHost, hipHostFree)(void* memory) {
   return Status::success;
 }
 
-STAND_IN_EXPORT Status STAND_IN_NAME(cuMemsetD8Async, hipMemsetD8Async)(Address memory, unsigned char value,
+STAND_IN_EXPORT Status STAND_IN_NAME(cuMemsetD8Async, hipMemsetD8Async)(dlnb::gpu::Address device,
+                                                                        unsigned char value,
                                                                         std::size_t bytes, Stream stream) {
+  const Address memory{std::uintptr_t(device)};
   if (!current) return invalid_context;
   if (!is_stream(stream)) return invalid_handle;
   enqueue(stream,
@@ -387,15 +391,17 @@ STAND_IN_EXPORT Status STAND_IN_NAME(cuMemsetD8Async, hipMemsetD8Async)(Address 
   return Status::success;
 }
 STAND_IN_EXPORT Status STAND_IN_NAME(cuMemcpyHtoDAsync_v2,
-                                     hipMemcpyHtoDAsync)(Address memory, const void* host, std::size_t bytes,
-                                                         Stream stream) {
+                                     hipMemcpyHtoDAsync)(dlnb::gpu::Address device, const void* host,
+                                                         std::size_t bytes, Stream stream) {
+  const Address memory{std::uintptr_t(device)};
   return copy(stream,
               {"copy-in", [=] { std::memcpy(data_of(memory, bytes), host, bytes); }, {{memory, bytes, true}}},
               host, bytes);
 }
-STAND_IN_EXPORT Status STAND_IN_NAME(cuMemcpyDtoHAsync_v2, hipMemcpyDtoHAsync)(void* host, Address memory,
-                                                                               std::size_t bytes,
-                                                                               Stream stream) {
+STAND_IN_EXPORT Status STAND_IN_NAME(cuMemcpyDtoHAsync_v2,
+                                     hipMemcpyDtoHAsync)(void* host, dlnb::gpu::Address device,
+                                                         std::size_t bytes, Stream stream) {
+  const Address memory{std::uintptr_t(device)};
   return copy(
       stream,
       {"copy-out", [=] { std::memcpy(host, data_of(memory, bytes), bytes); }, {{memory, bytes, false}}}, host,

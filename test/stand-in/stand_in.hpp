@@ -27,7 +27,7 @@
 
 namespace stand_in {
 
-using dlnb::gpu::Address;
+using Address = std::uintptr_t;
 using dlnb::gpu::Stream;
 
 /// One line of this rank's record, $DLNB_STAND_IN_RECORD/<rank>.txt.

@@ -12,7 +12,7 @@ namespace dlnb::gpu {
 /// CUresult, hipError_t.
 enum class Status : int { success = 0, out_of_memory = 2, no_device = 100, not_ready = 600 };
 /// CUdeviceptr, hipDeviceptr_t: device memory as a number, because the host must not look there.
-using Address = std::uintptr_t;
+enum class Address : std::uintptr_t {};
 using Context = struct OpaqueContext*;
 using Stream = struct OpaqueStream*;
 using Event = struct OpaqueEvent*;

@@ -64,8 +64,10 @@ Type type_of(OperationKind kind, DataType dtype) {
   return Type::uint8;
 }
 
-std::byte* pointer(gpu::Address address) { return reinterpret_cast<std::byte*>(address); }
-gpu::Address address(const std::byte* pointer) { return reinterpret_cast<gpu::Address>(pointer); }
+std::byte* pointer(gpu::Address address) { return reinterpret_cast<std::byte*>(std::uintptr_t(address)); }
+gpu::Address address(const std::byte* pointer) {
+  return gpu::Address(reinterpret_cast<std::uintptr_t>(pointer));
+}
 
 /// A communicator of the library and the stream that its operations run in.
 struct Line {
