@@ -37,9 +37,9 @@ bool is_ours(int code) {
                              [&](Exit known) { return code == int(known); });
 }
 
-std::string said_of(int status) {
-  if (WIFSIGNALED(status)) return fmt::format("the launcher was ended by signal {}", WTERMSIG(status));
-  return fmt::format("the launcher ended with {}", WEXITSTATUS(status));
+std::string said_of(int status, const std::string& who) {
+  if (WIFSIGNALED(status)) return fmt::format("{} was ended by signal {}", who, WTERMSIG(status));
+  return fmt::format("{} ended with {}", who, WEXITSTATUS(status));
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ std::string store_folder() {
 
 int signal_told() { return folder_told().empty() ? 0 : number_in(folder_told() / "signal").value_or(0); }
 
-int verdict(int status, const FirstRank& first, int asked) {
+int verdict(int status, const FirstRank& first, int asked, const std::string& who) {
   if (first.exit.value_or(0) != 0) return *first.exit;
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   // Whoever ends the world with this code has said why.
@@ -101,7 +101,7 @@ int verdict(int status, const FirstRank& first, int asked) {
   if (is_ours(code) && (first.exit || !first.begun)) return code;
   if (asked > 0 && !first.begun) throw LostRank("run", "ended by a signal before the ranks had begun");
   if (asked > 1) throw LostRank("run", "ended at once by a second signal; there is no result");
-  throw LostRank("run", fmt::format("a rank was lost: {}", said_of(status)),
+  throw LostRank("run", fmt::format("a rank was lost: {}", said_of(status, who)),
                  "it crashed, or was killed from outside or for want of memory (the kernel's log tells)");
 }
 

@@ -46,8 +46,8 @@ std::string store_folder();
 /// The signal this run is being ended for as the starting process got it; 0 where it told none.
 int signal_told();
 
-/// Our exit code, from the launcher's status (as waitpid gives it) and what the first rank said. `asked` counts the
-/// signals to end. Throws LostRank where a rank ended without a word.
-int verdict(int status, const FirstRank& first, int asked);
+/// Our exit code, from the status of what was started (as waitpid gives it; `who` has it) and what the first rank said.
+/// `asked` counts the signals to end. Throws LostRank where a rank ended without a word.
+int verdict(int status, const FirstRank& first, int asked, const std::string& who = "the launcher");
 
 }  // namespace dlnb

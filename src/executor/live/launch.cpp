@@ -91,6 +91,7 @@ class HeldSignals {
 struct Child {
   std::vector<std::string> command;
   std::vector<std::pair<std::string, std::string>> environment;
+  std::string name = "the launcher";
   pid_t id = -1;
   bool ended = false;
 };
@@ -130,7 +131,10 @@ std::vector<Child> ranks_of(const LaunchRequest& request, const Child& common) {
     Child child = common;
     child.environment.emplace_back(own_rank_variable, std::to_string(rank));
     child.environment.emplace_back(own_size_variable, std::to_string(request.ranks));
+    child.name = fmt::format("rank {}", rank);
     if (!host_of.empty()) {
+      child.environment.emplace_back(own_host_variable, host_of[std::size_t(rank)]);
+      child.name += " on " + host_of[std::size_t(rank)];
       child.command = through_agent(request.agent, host_of[std::size_t(rank)], child);
       child.environment.clear();
     }
@@ -157,7 +161,7 @@ class Children {
       int status = 0;
       if (!child.ended && waitpid(child.id, &status, WNOHANG) == child.id) {
         child.ended = true;
-        if (status != 0 && status_ == 0) status_ = status, failed_at_ = std::chrono::steady_clock::now();
+        if (status != 0) failed(child, status);
       }
       all = all && child.ended;
     }
@@ -169,6 +173,8 @@ class Children {
   }
   /// Of the first that failed, as waitpid gives it; 0 where none has.
   int status() const { return status_; }
+  /// Who that was.
+  const std::string& first_failed() const { return first_failed_; }
   void signal(int number, bool whole_group) const {
     for (const Child& child : children_)
       if (child.id > 0 && !child.ended) kill(whole_group ? -child.id : child.id, number);
@@ -177,8 +183,16 @@ class Children {
  private:
   static constexpr std::chrono::milliseconds grace{1000};
 
+  // The others fail because of the one that was killed, and may be seen before it.
+  void failed(const Child& child, int status) {
+    if (status_ == 0) failed_at_ = std::chrono::steady_clock::now();
+    else if (ending_ > 0 || WIFSIGNALED(status_) || !WIFSIGNALED(status)) return;
+    status_ = status, first_failed_ = child.name;
+  }
+
   std::vector<Child> children_;
   int status_ = 0, ending_ = 0;
+  std::string first_failed_;
   std::chrono::steady_clock::time_point failed_at_;
 };
 
@@ -225,7 +239,7 @@ int launch(const RunSpec& spec, const std::vector<std::string>& command) {
     }
     children.signal(asked == 1 ? SIGUSR1 : asked == 2 ? SIGTERM : SIGKILL, asked > 2);
   }
-  return verdict(children.status(), folder.look(), asked);
+  return verdict(children.status(), folder.look(), asked, children.first_failed());
 }
 
 }  // namespace dlnb

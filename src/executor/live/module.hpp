@@ -17,6 +17,7 @@ struct ModuleOptions {
   /// (store.hpp) through which the ranks tell each other their addresses.
   int rank = 0, size = 1;
   std::string store;
+  std::string host;  ///< where the run was given hosts: this rank's; the others reach it by this name
   /// Largest count passed to a library whose counts are int; smaller ones let tests reach the way around it.
   std::int64_t largest_count = std::numeric_limits<int>::max();
 };

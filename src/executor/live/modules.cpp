@@ -156,10 +156,12 @@ ModuleOptions options_of_this_world(const WorldOptions& options) {
         fmt::format("{} started these ranks, and nothing tells where they can find each other",
                     around.started_by),
         "set DLNETBENCH_STORE to an empty folder that all of them reach, for every run a new one");
+  const char* const host = std::getenv(own_host_variable);
   return {.second_thread = options.second_thread,
           .rank = around.rank,
           .size = around.inside && around.size > 0 ? around.size : 1,
-          .store = store};
+          .store = store,
+          .host = host ? host : ""};
 }
 
 }  // namespace dlnb

@@ -17,6 +17,8 @@ struct Surroundings {
 /// What our own launcher tells its ranks.
 inline constexpr char own_rank_variable[] = "DLNETBENCH_RANK";
 inline constexpr char own_size_variable[] = "DLNETBENCH_RANKS";
+/// Where the run was given hosts: this rank's, as it was given.
+inline constexpr char own_host_variable[] = "DLNETBENCH_HOST";
 
 /// `lookup(name)` is getenv, or a test's.
 Surroundings surroundings(const char* (*lookup)(const char* name));

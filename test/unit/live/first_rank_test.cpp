@@ -51,6 +51,16 @@ TEST(FirstRank, EndedWithoutAWordItIsLostWhateverTheLauncherSays) {
   EXPECT_NE(lost(exited(143), silent, 2).find("second signal"), std::string::npos);
 }
 
+TEST(FirstRank, WhoIsLostIsNamed) {
+  try {
+    verdict(killed(SIGKILL), {.begun = true}, 0, "rank 3 on node7");
+    FAIL() << "nothing was lost";
+  } catch (const LostRank& error) {
+    EXPECT_NE(std::string(error.what()).find("rank 3 on node7 was ended by signal 9"), std::string::npos)
+        << error.what();
+  }
+}
+
 TEST(FirstRank, AnotherOneThatDiesAtTheEndIsLostToo) {
   EXPECT_NE(lost(exited(137), {.begun = true, .exit = 0}, 0).find("a rank was lost"), std::string::npos);
 }

@@ -13,6 +13,7 @@
 
 #include "executor/live/backend.hpp"
 #include "executor/live/live.hpp"
+#include "executor/live/surroundings.hpp"
 #include "unit/live/plans.hpp"
 #include "unit/live/world/transfers.hpp"
 
@@ -74,7 +75,7 @@ int run(const std::vector<std::string>& arguments) {
   if (arguments[3] == "endless" || killed || invalid) spec.iterations = 1'000'000;
   if (needs_launcher(spec.backend) && !inside_a_world()) return launch(spec, arguments);
 
-  if (killed && !is_first_rank())
+  if (killed && surroundings().rank == spec.ranks - 1)
     std::thread([] {
       std::this_thread::sleep_for(std::chrono::seconds(1));
       raise(SIGKILL);

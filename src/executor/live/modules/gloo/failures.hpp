@@ -21,8 +21,10 @@ template <class Call>
 decltype(auto) guarded(Call&& call) {
   try {
     return std::forward<Call>(call)();
-  } catch (const ::gloo::EnforceNotMet& failure) {
-    throw failure_of(failure.what());
+  } catch (const ::gloo::EnforceNotMet& failure) {  // "[…] condition. words"
+    const std::string words = failure.what();
+    const std::size_t condition = words.find(". ");
+    throw failure_of(condition == std::string::npos ? words : words.substr(condition + 2));
   } catch (const ::gloo::Exception& failure) {
     throw failure_of(failure.what());
   }

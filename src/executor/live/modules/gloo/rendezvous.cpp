@@ -46,19 +46,9 @@ class PrefixedStore final : public ::gloo::rendezvous::Store {
   const std::string prefix_;
 };
 
-std::string variable(const char* name) {
-  const char* const value = std::getenv(name);
-  return value ? value : "";
-}
-
-tcp::attr attributes() {
-  tcp::attr wanted("127.0.0.1");
-  if (const std::string interface = variable("GLOO_SOCKET_IFNAME"); !interface.empty()) {
-    wanted.hostname.clear();
-    wanted.iface = interface;
-  } else if (const std::string host = variable("DLNETBENCH_HOST"); !host.empty()) {
-    wanted.hostname = host;
-  }
+tcp::attr attributes(const std::string& host) {
+  tcp::attr wanted(host.empty() ? "127.0.0.1" : host.c_str());
+  if (const char* const interface = std::getenv("GLOO_SOCKET_IFNAME")) wanted.iface = interface;
   return guarded([&] { return tcp::CreateDeviceAttr(wanted); });
 }
 
@@ -99,7 +89,7 @@ std::string prefix_of(std::span<const int> members, int nth) {
 
 Rendezvous::Rendezvous(const ModuleOptions& options) : rank_(options.rank), folder_(options.store) {
   if (options.size == 1) return;
-  const tcp::attr where = attributes();
+  const tcp::attr where = attributes(options.host);
   on_loopback_ = is_loopback(where.ai_addr);
   const std::vector<pid_t> before = threads_of_this_process();
   device_ = guarded([&] { return tcp::CreateDevice(where); });
