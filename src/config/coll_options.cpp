@@ -55,7 +55,7 @@ struct Several {
   }
   OptionInfo info(const CollSpec& defaults) const {
     return {std::string(name), "list", joined(defaults.*member),
-            fmt::format("{}; of: {}, or all", help, joined(known))};
+            fmt::format("{}; of: {}, or all", help, joined(known, ", "))};
   }
 
  private:
@@ -73,9 +73,9 @@ struct Several {
       unknown_word(word, key, words);
     }
   }
-  static std::string joined(const auto& list) {
+  static std::string joined(const auto& list, const char* between = ",") {
     std::string text;
-    for (const T& each : list) text += (text.empty() ? "" : ",") + std::string(name_of(each));
+    for (const T& each : list) text += (text.empty() ? "" : between) + std::string(name_of(each));
     return text;
   }
 };

@@ -124,13 +124,11 @@ extern constinit const Command coll{
     .name = "coll",
     .summary = "measure collective operations and messages, size by size",
     .examples =
-        "coll --operation all-reduce --min-size 1KiB --max-size 64MiB --ranks 4 --backend mpi --dtype bf16 "
-        "-o "
-        "coll.json\n"
+        "coll --operation all-reduce --min-size 1KiB --max-size 1MiB --ranks 2 --dtype bf16 -o coll.json\n"
         "coll --operation all-reduce,broadcast --in-place both --backend threads --max-size 1MiB --format "
         "nccl-tests\n"
-        "coll --operation all-to-all --groups 2 --ranks 4 --max-size 1MiB --overlap --format osu\n"
-        "coll --min-size 1MiB --max-size 1MiB --iterations 2000 --series --format json",
+        "coll --operation all-to-all --groups 2 --ranks 4 --max-size 64KiB --overlap --format osu\n"
+        "coll --backend threads --min-size 64KiB --max-size 64KiB --iterations 2000 --series --format json",
     .arguments = arguments,
     .run = run,
 };
