@@ -414,6 +414,8 @@ STAND_IN_EXPORT Result ncclGetVersion(int* version) {
 STAND_IN_EXPORT Result ncclGetUniqueId(UniqueId* id) {
   const int file = memfd_create("stand-in board", MFD_CLOEXEC);
   if (file < 0 || ftruncate(file, sizeof(Board)) != 0) return Result::system_error;
+  const char* const network = std::getenv("NCCL_SOCKET_IFNAME");
+  record(fmt::format("identifier network={}", network ? network : "any"));
   std::strncpy(id->bytes, fmt::format("/proc/{}/fd/{}", getpid(), file).c_str(), sizeof id->bytes - 1);
   return Result::success;
 }

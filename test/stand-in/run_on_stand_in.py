@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs a command whose ranks use the stand-in and looks at what it has written down.
 
-Whatever the command: no violation, one stream for every communicator, and behind every launch an event that waits for
+Whatever the command: no violation, nothing listens beyond loopback, one stream for every communicator, and behind every launch an event that waits for
 it before the next one in its stream. Where the command succeeds, nothing is left over. Expectations:
 
   --code N          how it ends
@@ -87,6 +87,8 @@ for pattern in asked.says:
     expect(re.search(pattern, ended.stdout), f"it does not say: {pattern}")
 for rank, lines in sorted(records.items()):
     problems += [f"rank {rank}: {line}" for line in lines if line.startswith("violation")]
+    expect(not any(line.startswith("identifier") and not line.endswith("network=lo") for line in lines),
+           f"rank {rank}: it listens beyond loopback")
     if asked.code == 0:
         look_at_streams(rank, lines)
         left = [line for line in lines if line.startswith("left: ")]

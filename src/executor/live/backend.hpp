@@ -18,6 +18,7 @@ namespace dlnb {
 struct WorldOptions {
   std::int64_t ranks = 1;      ///< of the schedule
   bool second_thread = false;  ///< a helper thread tests while the rank computes
+  Seconds watchdog{60};        ///< longest wait of a rank; 0: no limit
 };
 
 /// What is to be started.

@@ -28,7 +28,7 @@ std::optional<Trace> run_live(const Schedule& schedule, const RunSpec& spec) {
   const StopSignals signals;
   std::mutex mutex;  // ranks may be threads
   std::optional<Trace> trace;
-  const WorldOptions options{schedule.grid.ranks(), progress == ProgressMode::thread};
+  const WorldOptions options{schedule.grid.ranks(), progress == ProgressMode::thread, spec.watchdog};
   backend.open(options, [&](Transport& transport) {
     std::optional<Trace> own = run_session(schedule, spec, transport, monotonic_clock());
     const std::lock_guard lock(mutex);

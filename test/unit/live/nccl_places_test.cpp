@@ -11,7 +11,7 @@ using testing::ElementsAre;
 using testing::HasSubstr;
 
 Offer on(const std::string& machine, std::vector<std::string> devices) {
-  return {machine, "host of " + machine, std::move(devices)};
+  return {machine, "host of " + machine, "net", std::move(devices)};
 }
 
 TEST(NcclPlaces, RanksOfAMachineTakeItsDevicesInOrder) {

@@ -10,6 +10,7 @@ namespace dlnb::nccl {
 struct Offer {
   std::string machine;               ///< equal for ranks that share one
   std::string host;                  ///< its name
+  std::string network;               ///< equal for ranks that share one, loopback included
   std::vector<std::string> devices;  ///< PCI addresses, in the order in which the driver numbers them
 };
 

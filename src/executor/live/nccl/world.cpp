@@ -3,6 +3,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <sstream>
 #include <vector>
@@ -18,10 +21,12 @@
 namespace dlnb::nccl {
 namespace {
 
-// Host name, boot id, then the addresses.
+// Host name, boot id, network namespace, then the addresses.
 std::string packed(const gpu::Driver& driver) {
   const std::string identity = facts_of_this_host().identity.data();
-  std::string text = identity;
+  std::error_code failure;
+  const std::string network = std::filesystem::read_symlink("/proc/self/ns/net", failure).string();
+  std::string text = identity + ' ' + (network.empty() ? "unknown" : network);
   for (int device = 0; device < driver.devices; ++device)
     text += ' ' + gpu::Device::address_of(driver, device);
   return text;
@@ -30,12 +35,12 @@ std::string packed(const gpu::Driver& driver) {
 Offer unpacked(const std::string& text) {
   std::istringstream stream(text);
   Offer offer;
-  stream >> offer.host >> offer.machine;
+  stream >> offer.host >> offer.machine >> offer.network;
   for (std::string address; stream >> address;) offer.devices.push_back(address);
   return offer;
 }
 
-constexpr std::string_view refused = "refused ";
+constexpr std::string_view refused = "refused ", loopback = "loopback";
 
 std::string decide(const World& world) {
   std::vector<Offer> offers;
@@ -43,7 +48,10 @@ std::string decide(const World& world) {
     offers.push_back(unpacked(world.hear(fmt::format("device-{}", rank))));
   const Places places = choose_devices(offers);
   if (!places.problem.empty()) return std::string(refused) + places.problem;
-  return fmt::format("{}", fmt::join(places.devices, " "));
+  const bool one_network = std::ranges::all_of(offers, [&](const Offer& offer) {
+    return offer.machine == offers[0].machine && offer.network == offers[0].network;
+  });
+  return fmt::format("{} {}", one_network ? loopback : "any", fmt::join(places.devices, " "));
 }
 
 /// The device of this rank.
@@ -54,9 +62,19 @@ int settle(const World& world, const gpu::Driver& driver) {
   if (decision.starts_with(refused))
     throw UserError("--ranks", decision.substr(refused.size()), "use fewer ranks or more hosts");
   std::istringstream stream(decision);
+  std::string network;
+  stream >> network;
+  // Nothing listens beyond this host unasked.
+  if (network == loopback) setenv("NCCL_SOCKET_IFNAME", "lo", 0);
   int device = 0;
   for (int rank = 0; rank <= world.rank(); ++rank) stream >> device;
   return device;
+}
+
+/// Ranks may be started one after the other, and large worlds take their time.
+std::chrono::milliseconds patience_of(const WorldOptions& options) {
+  const double seconds = options.watchdog.value > 0 ? std::clamp(options.watchdog.value, 60.0, 1e6) : 1e6;
+  return std::chrono::milliseconds(std::int64_t(seconds * 1e3));
 }
 
 std::unique_ptr<Transport> join(const Library& library, const World& world) try {
@@ -81,7 +99,7 @@ std::string World::hear(const std::string& key) const { return store_->get(key, 
 
 void open(const Library& library, const WorldOptions& options, const std::function<void(Transport&)>& body) {
   const ModuleOptions place = options_of_this_world(options);
-  const World world(place.rank, place.size, place.store, std::chrono::seconds(60));
+  const World world(place.rank, place.size, place.store, patience_of(options));
   const std::unique_ptr<Transport> transport = join(library, world);
   try {
     body(*transport);
