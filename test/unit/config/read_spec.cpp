@@ -102,6 +102,14 @@ TEST(ReadSpec, ReadsEveryKey) {
   EXPECT_EQ(integer(spec, "fsdp", "units"), 16);
 }
 
+TEST(ReadSpec, TakesHostsAsListOrText) {
+  const std::vector<std::string> both{"node1", "node2"};
+
+  EXPECT_EQ(read("hosts = [\"node1\", \"node2\"]\nagent = \"ssh\"\n").hosts, both);
+  EXPECT_EQ(read({{"hosts", "node1,node2", "--hosts"}, {"agent", "ssh", "--agent"}}).hosts, both);
+  EXPECT_EQ(read({{"testbed", "two-level:h1,h2", "--testbed"}}).testbed, "two-level:h1,h2");
+}
+
 TEST(ReadSpec, LetsTheLaterLayerWin) {
   const Scratch scratch;
   const auto below = scratch.write("below.toml", "ranks = 8\nbatch = 4\nseed = 2\n");
@@ -261,7 +269,7 @@ TEST(RunOptions, AreDescribedOnce) {
     EXPECT_FALSE(info.type.empty()) << info.name;
   }
 
-  EXPECT_EQ(names.size(), 26u);
+  EXPECT_EQ(names.size(), 30u);
 }
 
 TEST(RunOptions, HaveFlags) { EXPECT_EQ(flag_of("message_scale"), "--message-scale"); }
