@@ -96,6 +96,8 @@ namespace {
 struct State {
   std::mutex mutex;
   std::set<Communicator> communicators;
+  std::vector<std::unique_ptr<dlnb::nccl::OpaqueCommunicator>>
+      all;  // work under way looks at those that are gone
   int numbers = 0, launches = 0;
 };
 State& state() {
@@ -348,7 +350,8 @@ Result join(const Init& init) {
   std::strncpy(board->devices[init.me], init.device.c_str(), sizeof board->devices[0] - 1);
   board->joined.fetch_add(1);
   ring(*board);
-  const auto c = new dlnb::nccl::OpaqueCommunicator;
+  auto made = std::make_unique<dlnb::nccl::OpaqueCommunicator>();
+  const Communicator c = made.get();
   c->me = init.me, c->members = init.members, c->board = board;
   until(c, "its making", [&] { return board->joined >= init.members; });
   for (int a = 0; a < init.members; ++a)
@@ -360,6 +363,7 @@ Result join(const Init& init) {
   const std::lock_guard lock(state().mutex);
   c->number = ++state().numbers;
   state().communicators.insert(c);
+  state().all.push_back(std::move(made));
   record(fmt::format("made communicator={} members={} me={}", c->number, c->members, c->me));
   *init.out = c;
   return Result::success;
@@ -389,7 +393,7 @@ Result end_of_group() {
 
 void leave(Communicator c) {
   const std::lock_guard lock(state().mutex);
-  state().communicators.erase(c);  // kept: work under way looks at it
+  state().communicators.erase(c);
 }
 
 struct Report {

@@ -68,6 +68,8 @@ struct State {
   std::map<Address, Block> blocks;
   std::map<void*, std::size_t> pinned;
   std::set<Stream> streams;
+  std::vector<std::unique_ptr<dlnb::gpu::OpaqueStream>>
+      all_streams;  // an event may still ask those that are gone
   std::set<Event> events;
   std::set<Module> modules;
   std::vector<std::unique_ptr<dlnb::gpu::OpaqueKernel>> kernels;
@@ -416,6 +418,7 @@ STAND_IN_EXPORT Status STAND_IN_NAME(cuStreamCreate, hipStreamCreateWithFlags)(S
   (*stream)->worker = std::thread(serve, *stream);
   const std::lock_guard lock(state().mutex);
   (*stream)->number = ++state().numbers;
+  state().all_streams.emplace_back(*stream);
   state().streams.insert(*stream);
   return Status::success;
 }
@@ -432,7 +435,7 @@ STAND_IN_EXPORT Status STAND_IN_NAME(cuStreamDestroy_v2, hipStreamDestroy)(Strea
     stream->closing = true;
     stream->changed.notify_all();
   }
-  stream->worker.join();  // the rest is kept: an event may still ask
+  stream->worker.join();
   return Status::success;
 }
 STAND_IN_EXPORT Status STAND_IN_NAME(cuStreamSynchronize, hipStreamSynchronize)(Stream stream) {
