@@ -14,7 +14,7 @@ SharedLibrary::SharedLibrary(std::initializer_list<const char*> names) {
     if (problem_.empty()) problem_ = reason ? reason : std::string(name) + " cannot be loaded";
   }
   link_map* map = nullptr;
-  if (handle_ && dlinfo(handle_, RTLD_DI_LINKMAP, &map) == 0 && map) file_ = map->l_name;
+  if (handle_ && dlinfo(handle_, RTLD_DI_LINKMAP, static_cast<void*>(&map)) == 0 && map) file_ = map->l_name;
 }
 
 void* SharedLibrary::address_of(const char* name) const { return handle_ ? dlsym(handle_, name) : nullptr; }

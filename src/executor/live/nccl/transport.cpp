@@ -32,6 +32,7 @@
 
 #include <algorithm>
 #include <atomic>
+#include <bit>
 #include <cstring>
 #include <deque>
 #include <map>
@@ -64,10 +65,8 @@ Type type_of(OperationKind kind, DataType dtype) {
   return Type::uint8;
 }
 
-std::byte* pointer(gpu::Address address) { return reinterpret_cast<std::byte*>(std::uintptr_t(address)); }
-gpu::Address address(const std::byte* pointer) {
-  return gpu::Address(reinterpret_cast<std::uintptr_t>(pointer));
-}
+std::byte* pointer(gpu::Address address) { return std::bit_cast<std::byte*>(address); }
+gpu::Address address(const std::byte* pointer) { return std::bit_cast<gpu::Address>(pointer); }
 
 /// A communicator of the library and the stream that its operations run in.
 struct Line {

@@ -90,7 +90,7 @@ std::unique_ptr<Transport> join(const Library& library, const World& world) try 
 
 World::World(int rank, int size, const std::string& store, std::chrono::milliseconds patience)
     : rank_(rank), size_(size), patience_(patience) {
-  if (!store.empty()) store_.emplace(store);
+  if (!store.empty()) store_ = std::make_unique<const Store>(store);
 }
 
 void World::tell(const std::string& key, std::string_view value) const { store_->set(key, value); }

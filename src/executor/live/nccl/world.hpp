@@ -4,7 +4,7 @@
 #include <chrono>
 #include <functional>
 #include <map>
-#include <optional>
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -31,7 +31,7 @@ class World {
  private:
   const int rank_, size_;
   const std::chrono::milliseconds patience_;
-  std::optional<Store> store_;
+  std::unique_ptr<const Store> store_;
   mutable std::map<std::string, std::string> own_;  ///< without a store
 };
 
