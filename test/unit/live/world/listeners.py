@@ -8,8 +8,10 @@ import time
 
 
 def descendants(process):
-    children = pathlib.Path(f"/proc/{process}/task/{process}/children")
-    found = [int(child) for child in children.read_text().split()] if children.exists() else []
+    try:
+        found = [int(child) for child in pathlib.Path(f"/proc/{process}/task/{process}/children").read_text().split()]
+    except OSError:
+        found = []  # ended since
     return found + [further for child in found for further in descendants(child)]
 
 
@@ -43,7 +45,10 @@ try:
     while time.monotonic() < limit and (len(ranks) < 2 or not all(found.values())) and run.poll() is None:
         time.sleep(0.2)
         ranks = descendants(run.pid)
-        found = {rank: list(listeners(rank)) for rank in ranks}
+        try:
+            found = {rank: list(listeners(rank)) for rank in ranks}
+        except OSError:
+            ranks = []  # what looks whether the library is there has ended since
     elsewhere = {address for addresses in found.values() for address in addresses} - LOOPBACK
     print("listening:", found)
 finally:
