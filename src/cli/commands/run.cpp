@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-#include <filesystem>
 #include <optional>
 
 #include <fmt/format.h>
@@ -7,6 +6,7 @@
 #include <dlnb/error.hpp>
 
 #include "cli/output.hpp"
+#include "cli/rank_command.hpp"
 #include "cli/result_output.hpp"
 #include "cli/run_options.hpp"
 #include "core/log.hpp"
@@ -21,17 +21,6 @@ std::vector<Argument> arguments() {
   std::vector<Argument> all = run_arguments(Purpose::live);
   for (Argument& argument : result_arguments()) all.push_back(std::move(argument));
   return all;
-}
-
-/// This command, for every rank: where the number of ranks was left open, all of them must take the same.
-std::vector<std::string> rank_command(const Arguments& given, const RunSpec& spec) {
-  std::error_code failure;
-  const std::filesystem::path program = std::filesystem::read_symlink("/proc/self/exe", failure);
-  if (failure) throw Unavailable("/proc/self/exe", failure.message(), "start the ranks with mpirun yourself");
-  std::vector<std::string> command{program.string()};
-  command.insert(command.end(), given.line.begin(), given.line.end());
-  if (!spec.origin.find("ranks")) command.insert(command.end(), {"--ranks", fmt::format("{}", spec.ranks)});
-  return command;
 }
 
 int run_here(const Arguments& given, const RunSpec& spec) {
@@ -51,7 +40,7 @@ int run_command(const Arguments& given) {
   if (inside_a_world() || !needs_launcher(spec.backend)) return run_here(given, spec);
   make_schedule(spec);  // whatever is wrong with it is said here, once, and not by every rank
   if (progress::is_on()) hand_on_progress();
-  return launch(spec, rank_command(given, spec));
+  return launch(spec, rank_command(given, spec.origin.find("ranks") ? 0 : spec.ranks));
 }
 
 }  // namespace

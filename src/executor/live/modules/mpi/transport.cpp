@@ -148,7 +148,8 @@ class MpiTransport final : public Transport {
     if (!library_version().starts_with("MPICH")) return;
     MPI_Comm here;
     int size_here = 0;
-    if (MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here) != MPI_SUCCESS) return;
+    if (MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here) != MPI_SUCCESS)
+      return;
     MPI_Comm_size(here, &size_here);
     MPI_Comm_free(&here);
     if (size_here == size_) return;  // over shared memory
