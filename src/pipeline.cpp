@@ -2,6 +2,10 @@
 // The run on one page: the only file that knows every stage.
 #include "pipeline.hpp"
 
+#include <fmt/format.h>
+
+#include <dlnb/error.hpp>
+
 #include "analysis/analysis.hpp"
 #include "core/provenance.hpp"
 #include "executor/live/live.hpp"
@@ -56,21 +60,48 @@ Result describe(std::string kind, const RunSpec& spec, const Schedule& schedule,
 Schedule make_schedule(const RunSpec& spec) { return make_schedule(spec, device_of(spec)); }
 
 Result simulate(const RunSpec& spec) {
-  const Machine machine = load_machine(spec.machine, "--machine");
-  const Device device = spec.device.empty() ? machine.device : load_device(spec.device, "--device");
-  const Schedule schedule = make_schedule(spec, device);
-  const Placement placement = place(machine, spec.ranks, spec.placement, spec.seed, "--ranks");
-  const Trace trace = simulate(schedule, machine, placement, spec);
+  return std::move(simulate(std::vector<JobSpec>{{.run = spec}}).front());
+}
 
-  Result result = describe("simulate", spec, schedule, trace,
-                           {.name = machine.name,
-                            .topology = machine.topology,
-                            .placement = spec.placement,
-                            .source = machine.source,
-                            .nodes = machine.nodes,
-                            .devices_per_node = machine.devices_per_node});
-  result.provenance = provenance_of_program();
-  return result;
+std::vector<Result> simulate(const std::vector<JobSpec>& jobs) {
+  const Machine machine = load_machine(jobs.front().run.machine, "--machine");
+  std::vector<Schedule> schedules;
+  std::vector<PlacementRequest> requests;
+  for (const auto& [name, spec, start, repeat] : jobs) {
+    if (spec.machine != jobs.front().run.machine)
+      throw UserError("machine",
+                      fmt::format("jobs share one machine; '{}' names {} and '{}' {}", jobs.front().name,
+                                  jobs.front().run.machine, name, spec.machine));
+    const Device device = spec.device.empty() ? machine.device : load_device(spec.device, "--device");
+    schedules.push_back(make_schedule(spec, device));
+    requests.push_back({spec.ranks, spec.placement, spec.devices, spec.seed, "--ranks"});
+  }
+  const std::vector<Placement> placements = place(machine, requests);
+  std::vector<SimulatedJob> together;
+  for (std::size_t j = 0; j < jobs.size(); ++j)
+    together.push_back({schedules[j], placements[j], jobs[j].run, jobs[j].start, jobs[j].repeat});
+  const std::vector<Trace> traces = simulate(together, machine);
+
+  std::vector<Result> results;
+  for (std::size_t j = 0; j < jobs.size(); ++j) {
+    const RunSpec& spec = jobs[j].run;
+    Result result = describe("simulate", spec, schedules[j], traces[j],
+                             {.name = machine.name,
+                              .topology = machine.topology,
+                              .placement = spec.devices.empty() ? spec.placement : "devices " + spec.devices,
+                              .source = machine.source,
+                              .nodes = machine.nodes,
+                              .devices_per_node = machine.devices_per_node});
+    if (jobs.size() > 1) {
+      const Trace alone = simulate(schedules[j], machine, placements[j], spec);
+      result.job = jobs[j].name;
+      result.label = jobs[j].name + ": " + result.label;
+      result.slowdown = slowdown(analyse(alone, schedules[j]).iterations, result.metrics.iterations);
+    }
+    result.provenance = provenance_of_program();
+    results.push_back(std::move(result));
+  }
+  return results;
 }
 
 std::optional<Result> run(const RunSpec& spec) {

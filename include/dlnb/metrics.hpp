@@ -62,6 +62,14 @@ struct IterationRow {
   Breakdown slowest;
 };
 
+/// What running beside other jobs cost.
+struct Slowdown {
+  Metric value;      ///< of iteration times, together / alone
+  double alone = 0;  ///< seconds an iteration takes (geometric means)
+  double together = 0;
+  Breakdown added;  ///< mean ns an iteration of the slowest rank has become longer by, and for what
+};
+
 /// One bar of the timeline.
 struct TimelineEvent {
   std::int64_t begin = 0, end = 0;  ///< ns since the iteration began on the earliest rank

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -49,6 +50,8 @@ struct Result {
   std::string executor, library;
   Ledger ledger;
   Metrics metrics;
+  std::string job;                   ///< its name among several
+  std::optional<Slowdown> slowdown;  ///< beside them
   std::vector<RankBinding> binding;  ///< live runs
   std::vector<RankEnergy> energy;    ///< where there are counters
   bool valid = true;

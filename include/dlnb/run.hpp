@@ -36,11 +36,20 @@ Value make_overrides(const std::vector<Assignment>& assignments);
 /// Throws UserError with file:line or option for unknown keys, wrong types, values out of range.
 RunSpec read_spec(const std::vector<std::filesystem::path>& spec_files, const Value& overrides);
 
+/// What the user asked for where files may have `[[job]]` tables: their members are `name`, `start`, `repeat` and those of
+/// a spec; what stands above them holds for all jobs, and the overrides are laid over each. Without such tables one job
+/// without a name. Throws UserError as `read_spec`, and where two jobs have one name.
+std::vector<JobSpec> read_jobs(const std::vector<std::filesystem::path>& spec_files, const Value& overrides);
+
 /// RunSpec → Schedule, for `schedule print|check|ledger` and as the first half of both runs.
 Schedule make_schedule(const RunSpec& spec);
 
 /// The whole line, simulated.
 Result simulate(const RunSpec& spec);
+
+/// The whole line for jobs side by side on one simulated machine, which all of them name; each result has its slowdown
+/// against the same job alone at the same place.
+std::vector<Result> simulate(const std::vector<JobSpec>& jobs);
 
 /// The whole line, live; called on every rank, a result on rank 0 only.
 std::optional<Result> run(const RunSpec& spec);

@@ -57,10 +57,19 @@ struct RunSpec {
   bool verify = true;
 
   std::string placement = "linear";  ///< simulate
+  std::string devices;               ///< simulate: "0-3,8" instead of a placement
   std::string network = "max_min_plain";
   std::int64_t seed = 1;
 
   Value origin;
+};
+
+/// One of the jobs that run side by side on one machine.
+struct JobSpec {
+  std::string name;  ///< empty: the only one
+  RunSpec run;
+  Seconds start{0};     ///< after the first
+  bool repeat = false;  ///< goes on until the others have finished
 };
 
 }  // namespace dlnb

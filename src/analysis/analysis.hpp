@@ -35,4 +35,7 @@ Registry<MetricKind> all();
 /// fit it is our mistake and aborts. Of a trace without iterations there are no metrics.
 Metrics analyse(const Trace& trace, const Schedule& schedule);
 
+/// What running beside other jobs cost, from the iterations of one job alone and together with them.
+Slowdown slowdown(const std::vector<IterationRow>& alone, const std::vector<IterationRow>& together);
+
 }  // namespace dlnb

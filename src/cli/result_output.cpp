@@ -5,7 +5,9 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdlib>
 #include <cstring>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -13,6 +15,7 @@
 #include <dlnb/error.hpp>
 
 #include "cli/output.hpp"
+#include "cli/table.hpp"
 #include "core/log.hpp"
 #include "core/progress.hpp"
 #include "report/report.hpp"
@@ -54,17 +57,44 @@ std::string written(const Result& result, std::string_view format) {
   return entry_called(formats::all(), format, where).write(result);
 }
 
-std::string page_of(const Result& result, const fs::path& file) {
+/// "out.json" → "out.a.json"
+fs::path file_of_job(const fs::path& file, const std::string& job) {
+  fs::path own = file;
+  return own.replace_extension((job.empty() ? "" : "." + job) + file.extension().string());
+}
+
+std::string page_of(std::span<const Result> results, const fs::path& file) {
   const TemporaryFolder folder;
-  const fs::path json = folder.path() / file.filename().replace_extension(".json");
-  write_file(json, written(result, "json"));
-  return html_report({json});
+  std::vector<fs::path> all;
+  for (const Result& result : results) {
+    all.push_back(file_of_job(folder.path() / file.filename().replace_extension(".json"), result.job));
+    write_file(all.back(), written(result, "json"));
+  }
+  return html_report(all);
 }
 
 std::string text_for(const Result& result, const fs::path& file) {
   const std::string extension = file.extension().string();
-  if (extension == ".html") return page_of(result, file);
+  if (extension == ".html") return page_of({&result, 1}, file);
   return written(result, extension == ".txt" ? "text" : extension.substr(1));
+}
+
+Table slowdowns(const std::vector<Result>& jobs) {
+  Table table{
+      {"job", "plan", "model", "ranks", "alone", "together", "slowdown", "transfer", "straggler", "bubble"},
+      {}};
+  const auto added = [](std::int64_t nanoseconds) {
+    const std::string text = to_text(Seconds{std::abs(double(nanoseconds)) * 1e-9});
+    return (nanoseconds < 0 ? "-" : "+") + text;
+  };
+  for (const Result& job : jobs) {
+    const Slowdown& slowdown = job.slowdown.value();
+    table.rows.push_back({job.job, job.spec.plan.name, job.spec.model, fmt::format("{}", job.spec.ranks),
+                          to_text(Seconds{slowdown.alone}), to_text(Seconds{slowdown.together}),
+                          fmt::format("{:.2f} x", slowdown.value.value), added(slowdown.added.transfer),
+                          added(slowdown.added.straggler_wait), added(slowdown.added.pipeline_bubble)});
+  }
+  return table;
 }
 
 }  // namespace
@@ -102,6 +132,33 @@ void check_result_output(const Arguments& given) {
   if (output == "-") return;
   check_writable(output, extensions());
   if (fs::path(output).extension() == ".html") web_page();  // a build without it says so now
+}
+
+void write_results(const Arguments& given, const std::vector<Result>& jobs) {
+  progress::clear();
+  const std::string output = given.text("--output");
+  if (fs::path(output).extension() == ".html") {
+    write_file(output, page_of(jobs, output));
+    log::info(fmt::format("wrote {}", output));
+  } else if (!output.empty() && output != "-") {
+    for (const Result& job : jobs) {
+      const fs::path file = file_of_job(output, job.job);
+      write_file(file, text_for(job, file));
+      log::info(fmt::format("wrote {}", file.string()));
+    }
+  }
+  if (given.has("--json") || output == "-") {
+    std::string text;
+    for (const Result& job : jobs) text += (text.empty() ? "[" : ",\n") + written(job, "json");
+    print(text + "]\n");
+  } else {
+    print(to_text(slowdowns(jobs)));
+    print(
+        "\ntransfer, straggler, bubble: by how much an iteration of the slowest rank waits longer for "
+        "each\n");
+  }
+  const auto invalid = std::ranges::find(jobs, false, &Result::valid);
+  if (invalid != jobs.end()) throw WrongResult(invalid->job, "the result is INVALID", "its notes say why");
 }
 
 void write_result(const Arguments& given, const Result& result) {

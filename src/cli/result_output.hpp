@@ -21,6 +21,10 @@ std::vector<Argument> result_arguments();
 /// The check of these before the work.
 void check_result_output(const Arguments& given);
 
+/// The same for jobs that ran side by side: one file for each ("out.a.json" for job `a`; .html: one page), then a table
+/// of their slowdowns on stdout, or an array of the results as JSON.
+void write_results(const Arguments& given, const std::vector<Result>& jobs);
+
 /// Writes the file by its extension, then JSON or the summary to stdout.
 /// Throws WrongResult after that where the result is INVALID.
 void write_result(const Arguments& given, const Result& result);

@@ -115,6 +115,20 @@ std::int64_t usual_ranks(const PlanSpec& plan) {
   return needs.rest ? std::max<std::int64_t>(1, usable_cores() / needs.ranks) * needs.ranks : needs.ranks;
 }
 
+/// Fills in what follows from the purpose.
+RunSpec completed(RunSpec spec, Purpose purpose) {
+  if (purpose == Purpose::simulated && !spec.origin.find("iterations"))
+    spec.iterations = simulated_iterations;
+  if (purpose == Purpose::simulated && spec.machine.empty())
+    throw UserError("--machine", "it is not said which machine to simulate",
+                    "choose one of: " + fmt::format("{}", fmt::join(shipped_machines(), ", ")) +
+                        ", or give a machine TOML file");
+  if (spec.ranks == 0 && purpose == Purpose::live) spec.ranks = usual_ranks(spec.plan);
+  if (spec.ranks == 0)
+    throw UserError("--ranks", "it is not said how many ranks there are", "for example --ranks 64");
+  return spec;
+}
+
 }  // namespace
 
 Argument argument_of(const OptionInfo& option, const std::string& group) {
@@ -180,17 +194,15 @@ std::vector<Argument> run_arguments(Purpose purpose) {
 }
 
 RunSpec spec_from(const Arguments& given, Purpose purpose) {
-  RunSpec spec = read_spec(spec_files(given), make_overrides(assignments_from(given, run_options())));
-  if (purpose == Purpose::simulated && !spec.origin.find("iterations"))
-    spec.iterations = simulated_iterations;
-  if (purpose == Purpose::simulated && spec.machine.empty())
-    throw UserError("--machine", "it is not said which machine to simulate",
-                    "choose one of: " + fmt::format("{}", fmt::join(shipped_machines(), ", ")) +
-                        ", or give a machine TOML file");
-  if (spec.ranks == 0 && purpose == Purpose::live) spec.ranks = usual_ranks(spec.plan);
-  if (spec.ranks == 0)
-    throw UserError("--ranks", "it is not said how many ranks there are", "for example --ranks 64");
-  return spec;
+  return completed(read_spec(spec_files(given), make_overrides(assignments_from(given, run_options()))),
+                   purpose);
+}
+
+std::vector<JobSpec> jobs_from(const Arguments& given, Purpose purpose) {
+  std::vector<JobSpec> jobs =
+      read_jobs(spec_files(given), make_overrides(assignments_from(given, run_options())));
+  for (JobSpec& job : jobs) job.run = completed(std::move(job.run), purpose);
+  return jobs;
 }
 
 }  // namespace dlnb

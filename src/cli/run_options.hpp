@@ -20,6 +20,8 @@ enum class Purpose { live, simulated, schedule };
 std::vector<Argument> run_arguments(Purpose purpose);
 
 /// The spec file, then --set, then options: the later one wins. Throws UserError.
+/// The same where the files may have [[job]] tables; without them one job without a name.
+std::vector<JobSpec> jobs_from(const Arguments& given, Purpose purpose);
 RunSpec spec_from(const Arguments& given, Purpose purpose);
 
 /// Parts of these for commands with options of their own: the argument of an option, --spec and --set, and what was

@@ -2,6 +2,9 @@
 #include "config/config.hpp"
 
 #include <algorithm>
+#include <cctype>
+
+#include <fmt/format.h>
 
 #include <dlnb/error.hpp>
 
@@ -13,6 +16,26 @@ namespace {
 
 bool looks_like_a_path(const std::string& text) {
   return text.find('/') != std::string::npos || text.ends_with(".toml") || text.ends_with(".json");
+}
+
+// Members of a [[job]] table that are not a run's.
+constexpr auto job_options =
+    options(option("name", &JobSpec::name, "what the job is called"),
+            option("start", &JobSpec::start, "after the first job", Range{0, 1e7}),
+            option("repeat", &JobSpec::repeat, "goes on until the other jobs have finished"));
+
+bool is_job_option(std::string_view key) {
+  const std::vector<OptionInfo> known = job_options.info(JobSpec{});
+  return std::ranges::find(known, key, &OptionInfo::name) != known.end();
+}
+
+/// The members of a table for which `chosen` holds.
+template <class Chosen>
+Value members(const Value& table, Chosen chosen) {
+  Value::Table some;
+  for (const auto& member : table.table())
+    if (chosen(member.first)) some.push_back(member);
+  return Value(std::move(some), table.where());
 }
 
 // A path written in a file means a file beside it.
@@ -95,6 +118,46 @@ PlanSpec settle_plan(const Layers& layers, const Request& request) {
   return plan;
 }
 
+Value read_layer(const std::filesystem::path& file) {
+  Value layer = read_document(file);
+  layer.table();
+  anchor_paths(layer, file.parent_path());
+  return layer;
+}
+
+RunSpec settle(Layers layers, const Value& overrides) {
+  // A [plan] table in a file is a plan of its own; "--set plan.data.buckets=10" alone changes the default one.
+  if (overrides.find("plan")) layers.open_default_plan();
+  layers.add(overrides);
+
+  Request request;
+  read_request(layers.tree(), request);
+  if (!layers.tree().find("gradient_dtype")) request.gradient_dtype = request.dtype;
+  if (request.recompute && request.cost_model == "paper")
+    throw UserError(where_of(*layers.tree().find("recompute"), "recompute"),
+                    "the cost model 'paper' has no recomputation", "choose cost_model = \"exact\"");
+  check_destination(layers.tree(), request);
+  request.plan = settle_plan(layers, request);
+  request.origin = layers.origin();
+  return request;
+}
+
+JobSpec read_job(const Value& table, std::size_t number, const std::filesystem::path& folder) {
+  table.table("job");
+  JobSpec job;
+  job.name = fmt::format("job{}", number);
+  job_options.read(members(table, is_job_option), "job", job);
+  const auto allowed = [](char c) {
+    return std::isalnum(static_cast<unsigned char>(c)) || c == '-' || c == '_';
+  };
+  if (job.name.empty() || !std::ranges::all_of(job.name, allowed))
+    throw UserError(where_of(*table.find("name"), "job.name"), in_quotes(job.name) + " is no name",
+                    "use letters, digits, '-' and '_'");
+  job.run.origin = members(table, [](std::string_view key) { return !is_job_option(key); });
+  anchor_paths(job.run.origin, folder);
+  return job;
+}
+
 }  // namespace
 
 Value make_overrides(const std::vector<Assignment>& assignments) {
@@ -131,25 +194,36 @@ Value make_overrides(const std::vector<Assignment>& assignments) {
 RunSpec read_spec(const std::vector<std::filesystem::path>& spec_files, const Value& overrides) {
   Layers layers;
   for (const std::filesystem::path& file : spec_files) {
-    Value layer = read_document(file);
-    layer.table();
-    anchor_paths(layer, file.parent_path());
+    const Value layer = read_layer(file);
+    if (const Value* jobs = layer.find("job"))
+      throw UserError(where_of(*jobs, "job"), "several jobs are for `run`, `simulate` and `validate`",
+                      "take the [[job]] tables out of this file");
     layers.add(layer);
   }
-  // A [plan] table in a file is a plan of its own; "--set plan.data.buckets=10" alone changes the default one.
-  if (overrides.find("plan")) layers.open_default_plan();
-  layers.add(overrides);
+  return settle(std::move(layers), overrides);
+}
 
-  Request request;
-  read_request(layers.tree(), request);
-  if (!layers.tree().find("gradient_dtype")) request.gradient_dtype = request.dtype;
-  if (request.recompute && request.cost_model == "paper")
-    throw UserError(where_of(*layers.tree().find("recompute"), "recompute"),
-                    "the cost model 'paper' has no recomputation", "choose cost_model = \"exact\"");
-  check_destination(layers.tree(), request);
-  request.plan = settle_plan(layers, request);
-  request.origin = layers.origin();
-  return request;
+std::vector<JobSpec> read_jobs(const std::vector<std::filesystem::path>& spec_files, const Value& overrides) {
+  Layers common;
+  std::vector<JobSpec> jobs;
+  for (const std::filesystem::path& file : spec_files) {
+    const Value layer = read_layer(file);
+    common.add(members(layer, [](std::string_view key) { return key != "job"; }));
+    if (const Value* tables = layer.find("job"))
+      for (const Value& table : tables->array("job")) {
+        JobSpec job = read_job(table, jobs.size() + 1, file.parent_path());
+        if (std::ranges::find(jobs, job.name, &JobSpec::name) != jobs.end())
+          throw UserError(where_of(table, "job"), fmt::format("two jobs are called '{}'", job.name));
+        jobs.push_back(std::move(job));
+      }
+  }
+  if (jobs.empty()) return {{.run = settle(std::move(common), overrides)}};
+  for (JobSpec& job : jobs) {
+    Layers own = common;
+    own.add(job.run.origin);
+    job.run = settle(std::move(own), overrides);
+  }
+  return jobs;
 }
 
 }  // namespace dlnb

@@ -131,6 +131,8 @@ constexpr auto table = options(
            patience),
     option("verify", &RunSpec::verify, "check the data of every operation before timing"),
     named("placement", &RunSpec::placement, "how ranks are put on the simulated machine's devices"),
+    named("devices", &RunSpec::devices,
+          "simulated devices of the ranks in order, such as 0-3,8; default: by placement"),
     named("network", &RunSpec::network, "how simulated flows share links"),
     option("seed", &RunSpec::seed, "of everything random", not_negative));
 

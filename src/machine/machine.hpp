@@ -6,6 +6,7 @@
 #include <dlnb/options.hpp>
 #include <dlnb/registry.hpp>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -35,11 +36,25 @@ Registry<Topology> all();
 struct PlacementKind {
   std::string_view name;
   std::string_view summary;
-  Placement (*place)(const Machine&, std::int64_t ranks, std::int64_t seed);
+  /// On these nodes only, which have devices enough.
+  Placement (*place)(const Machine&, std::span<const int> nodes, std::int64_t ranks, std::int64_t seed);
 };
 namespace placements {
 Registry<PlacementKind> all();
 }
+
+/// Where the ranks of one job are to go.
+struct PlacementRequest {
+  std::int64_t ranks = 1;
+  std::string placement = "linear";
+  std::string devices;  ///< "0-3,8": these, in this order; empty: as `placement` says
+  std::int64_t seed = 1;
+  std::string where;  ///< what messages call the number of ranks
+};
+
+/// Places jobs one after the other. Named placements take nodes on which no earlier job has a device.
+/// Throws UserError where that is impossible, or devices are named twice or do not exist.
+std::vector<Placement> place(const Machine& machine, const std::vector<PlacementRequest>& jobs);
 
 /// Throws UserError where the machine has fewer devices than ranks.
 Placement place(const Machine& machine, std::int64_t ranks, const std::string& placement, std::int64_t seed,

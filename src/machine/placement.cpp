@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
+#include <charconv>
+#include <string_view>
+
 #include <fmt/format.h>
 
 #include <dlnb/error.hpp>
@@ -6,16 +10,100 @@
 #include "machine/machine.hpp"
 
 namespace dlnb {
+namespace {
+
+constexpr const char* devices_option = "--devices";
+
+int device_in(std::string_view text, const Machine& machine) {
+  int device = 0;
+  const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), device);
+  if (failure != std::errc() || end != text.data() + text.size() || device < 0)
+    throw UserError(devices_option, fmt::format("{} is no device", in_quotes(text)), "for example 0-3,8");
+  if (device >= machine.devices())
+    throw UserError(devices_option, fmt::format("there is no device {} on {}", device, machine.name),
+                    fmt::format("the last of its {} nodes × {} is {}", machine.nodes,
+                                machine.devices_per_node, machine.devices() - 1));
+  return device;
+}
+
+/// "0-3,8" → 0 1 2 3 8
+Placement devices_of(std::string_view text, const Machine& machine) {
+  Placement devices;
+  while (!text.empty()) {
+    const std::size_t comma = std::min(text.find(','), text.size());
+    const std::string_view part = text.substr(0, comma);
+    text.remove_prefix(std::min(comma + 1, text.size()));
+    const std::size_t dash = part.find('-');
+    const int first = device_in(part.substr(0, dash), machine);
+    const int last = dash == std::string_view::npos ? first : device_in(part.substr(dash + 1), machine);
+    if (last < first)
+      throw UserError(devices_option, fmt::format("{} runs backwards", in_quotes(part)),
+                      fmt::format("write {}-{}", last, first));
+    for (int device = first; device <= last; ++device) devices.push_back(device);
+  }
+  return devices;
+}
+
+class Machinery {
+ public:
+  explicit Machinery(const Machine& machine) : machine_(machine), taken_(std::size_t(machine.devices())) {}
+
+  Placement place(const PlacementRequest& job) {
+    if (job.ranks < 1)
+      throw UserError(job.where, fmt::format("a run has at least one rank, found {}", job.ranks));
+    if (job.ranks > machine_.devices())
+      throw UserError(job.where,
+                      fmt::format("{} ranks, but {} has {} devices ({} nodes × {})", job.ranks, machine_.name,
+                                  machine_.devices(), machine_.nodes, machine_.devices_per_node),
+                      "one rank takes one device: ask for fewer ranks, or for a larger machine");
+    const Placement devices = job.devices.empty() ? on_free_nodes(job) : named(job);
+    for (const int device : devices) {
+      if (taken_[std::size_t(device)])
+        throw UserError(devices_option, fmt::format("device {} is given to two ranks", device));
+      taken_[std::size_t(device)] = true;
+    }
+    return devices;
+  }
+
+ private:
+  Placement named(const PlacementRequest& job) const {
+    Placement devices = devices_of(job.devices, machine_);
+    if (std::int64_t(devices.size()) != job.ranks)
+      throw UserError(devices_option, fmt::format("{} devices for {} ranks", devices.size(), job.ranks));
+    return devices;
+  }
+  Placement on_free_nodes(const PlacementRequest& job) const {
+    const PlacementKind& kind = entry_called(placements::all(), job.placement, "--placement");
+    const int each = machine_.devices_per_node;
+    std::vector<int> nodes;
+    for (int node = 0; node < machine_.nodes; ++node) {
+      const auto first = taken_.begin() + std::ptrdiff_t(node) * each;
+      if (std::find(first, first + each, true) == first + each) nodes.push_back(node);
+    }
+    if (job.ranks > std::int64_t(nodes.size()) * each)
+      throw UserError(job.where,
+                      fmt::format("{} ranks, but the jobs before leave {} free nodes of {} devices on {}",
+                                  job.ranks, nodes.size(), each, machine_.name),
+                      "jobs share no node unless --devices says so");
+    return kind.place(machine_, nodes, job.ranks, job.seed);
+  }
+
+  const Machine& machine_;
+  std::vector<bool> taken_;
+};
+
+}  // namespace
+
+std::vector<Placement> place(const Machine& machine, const std::vector<PlacementRequest>& jobs) {
+  Machinery machinery(machine);
+  std::vector<Placement> placements;
+  for (const PlacementRequest& job : jobs) placements.push_back(machinery.place(job));
+  return placements;
+}
 
 Placement place(const Machine& machine, std::int64_t ranks, const std::string& placement, std::int64_t seed,
                 const std::string& where) {
-  if (ranks < 1) throw UserError(where, fmt::format("a run has at least one rank, found {}", ranks));
-  if (ranks > machine.devices())
-    throw UserError(where,
-                    fmt::format("{} ranks, but {} has {} devices ({} nodes × {})", ranks, machine.name,
-                                machine.devices(), machine.nodes, machine.devices_per_node),
-                    "one rank takes one device: ask for fewer ranks, or for a larger machine");
-  return entry_called(placements::all(), placement, "--placement").place(machine, ranks, seed);
+  return Machinery(machine).place({ranks, placement, {}, seed, where});
 }
 
 }  // namespace dlnb

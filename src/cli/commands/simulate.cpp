@@ -15,9 +15,11 @@ std::vector<Argument> arguments() {
 }
 
 int run(const Arguments& given) {
-  const RunSpec spec = spec_from(given, Purpose::simulated);
+  const std::vector<JobSpec> jobs = jobs_from(given, Purpose::simulated);
   check_result_output(given);
-  write_result(given, dlnb::simulate(spec));
+  const std::vector<Result> results = dlnb::simulate(jobs);
+  if (results.size() == 1) write_result(given, results.front());
+  else write_results(given, results);
   return int(Exit::success);
 }
 
@@ -32,6 +34,7 @@ extern constinit const Command simulate{
         "out.json\n"
         "simulate --plan fsdp --model llama3-8b --machine leonardo --ranks 16 --set plan.fsdp.units=32 "
         "--json\n"
+        "simulate --spec jobs.toml -o out.json\n"
         "simulate --plan tensor=4,pipeline=8,data=rest --model llama3-8b --machine leonardo --ranks 64 -o "
         "out.csv",
     .arguments = arguments,

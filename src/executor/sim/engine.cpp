@@ -24,21 +24,38 @@ constexpr std::size_t first_window = 4;
 
 }  // namespace
 
-Engine::Engine(const std::vector<Role>& roles, const Lines& lines, const Machine& machine,
-               const Placement& placement, const Network& network, int warmup, Trace& trace)
+Engine::Engine(const std::vector<Role>& roles, const Lines& lines, const std::vector<Job>& jobs,
+               const Machine& machine, const Placement& placement, const Network& network)
     : roles_(roles),
       lines_(lines),
-      warmup_(warmup),
-      iterations_(warmup + trace.iterations),
-      trace_(trace),
+      jobs_(jobs),
       flows_(machine, network, lines.activities(), events_),
       paths_(machine, placement, flows_),
       ranks_(lines.role_of.size()),
-      activities_(lines.activities()) {}
+      activities_(lines.activities()) {
+  for (std::size_t rank = 0, job = 0; rank < ranks_.size(); ++rank) {
+    while (job + 1 < jobs.size() && std::int32_t(rank) >= jobs[job + 1].first_rank) ++job;
+    ranks_[rank].job = std::int32_t(job);
+    if (!jobs[job].repeats) ++awaited_;
+  }
+  DLNB_REQUIRE(awaited_ > 0, "a simulation ends");
+}
+
+int Engine::completed_iterations(std::size_t job) const {
+  int completed = jobs_[job].iterations;
+  for (std::size_t rank = std::size_t(jobs_[job].first_rank);
+       rank < ranks_.size() && ranks_[rank].job == std::int32_t(job); ++rank)
+    completed = std::min(completed, int(ranks_[rank].iteration));
+  return std::max(0, completed - jobs_[job].warmup);
+}
 
 void Engine::run() {
-  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) advance(std::int32_t(rank), 0);
-  while (!events_.empty()) {
+  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
+    const double start = job_of(std::int32_t(rank)).start;
+    if (start > 0) events_.add(start, EventKind::computed, std::int32_t(rank));
+    else advance(std::int32_t(rank), 0);
+  }
+  while (!events_.empty() && finished_ != awaited_) {
     const double now = events_.next();
     while (!events_.empty() && events_.next() == now) {
       happen(events_.take());
@@ -47,7 +64,7 @@ void Engine::run() {
     }
     flows_.settle(now);
   }
-  if (finished_ != ranks_.size()) report_deadlock();
+  if (finished_ != awaited_) report_deadlock();
 }
 
 void Engine::happen(const Event& event) {
@@ -67,10 +84,11 @@ void Engine::happen(const Event& event) {
 // --- ranks ------------------------------------------------------------------------------------------
 
 Interval* Engine::interval(std::int32_t rank, std::int64_t iteration, std::int32_t action) {
-  if (iteration < warmup_) return nullptr;
+  const Job& job = job_of(rank);
+  if (!is_measured(job, iteration)) return nullptr;
   const std::size_t actions = role_of(rank).actions.size();
-  return &trace_.ranks[std::size_t(rank)]
-              .intervals[std::size_t(iteration - warmup_) * actions + std::size_t(action)];
+  return &job.trace->ranks[std::size_t(rank - job.first_rank)]
+              .intervals[std::size_t(iteration - job.warmup) * actions + std::size_t(action)];
 }
 
 std::int64_t Engine::number_of(std::int32_t rank, const Action& action) const {
@@ -80,21 +98,26 @@ std::int64_t Engine::number_of(std::int32_t rank, const Action& action) const {
 
 void Engine::advance(std::int32_t index, double now) {
   Rank& rank = ranks_[std::size_t(index)];
-  RankTrace& trace = trace_.ranks[std::size_t(index)];
+  const Job& job = job_of(index);
+  RankTrace& trace = job.trace->ranks[std::size_t(index - job.first_rank)];
   const Role& role = role_of(index);
   const std::int64_t time = nanoseconds(now);
   while (true) {
     if (std::size_t(rank.action) == role.actions.size()) {
-      if (rank.iteration >= warmup_) trace.iteration_end[std::size_t(rank.iteration - warmup_)] = time;
+      if (is_measured(job, rank.iteration))
+        trace.iteration_end[std::size_t(rank.iteration - job.warmup)] = time;
       rank.action = 0;
-      if (++rank.iteration == iterations_) {
+      if (++rank.iteration == job.iterations && !job.repeats) {
         ++finished_;
         return;
       }
     }
-    if (rank.action == 0 && !rank.arrived && rank.iteration >= warmup_)
-      trace.iteration_begin[std::size_t(rank.iteration - warmup_)] = time;
-    if (role.actions.empty()) continue;
+    if (rank.action == 0 && !rank.arrived && is_measured(job, rank.iteration))
+      trace.iteration_begin[std::size_t(rank.iteration - job.warmup)] = time;
+    if (role.actions.empty()) {
+      if (job.repeats) return;  // nothing to repeat
+      continue;
+    }
 
     const Action& action = role.actions[std::size_t(rank.action)];
     Interval* const here = interval(index, rank.iteration, rank.action);
@@ -114,7 +137,7 @@ void Engine::advance(std::int32_t index, double now) {
     if (index == 0)
       progress::report("simulated operations of rank 0",
                        std::int64_t(rank.iteration) * std::int64_t(role.actions.size()) + rank.action,
-                       std::int64_t(iterations_) * std::int64_t(role.actions.size()));
+                       std::int64_t(job.iterations) * std::int64_t(role.actions.size()));
   }
 }
 
@@ -295,12 +318,12 @@ void Engine::complete_at(std::int32_t index, std::int32_t line, std::int32_t act
 void Engine::report_deadlock() const {
   for (std::size_t r = 0; r < ranks_.size(); ++r) {
     const Rank& rank = ranks_[r];
-    if (rank.iteration == iterations_) continue;
+    if (rank.iteration >= job_of(std::int32_t(r)).iterations) continue;
     const Action& action = role_of(std::int32_t(r)).actions[std::size_t(rank.action)];
-    const std::string message = fmt::format(
-        "{} of {} ranks never finish: rank {} waits in operation {} ({}) of iteration {}",
-        ranks_.size() - finished_, ranks_.size(), r, rank.action, name_of(action.kind), rank.iteration);
-    DLNB_REQUIRE(finished_ == ranks_.size(), message);
+    const std::string message =
+        fmt::format("{} of {} ranks never finish: rank {} waits in operation {} ({}) of iteration {}",
+                    awaited_ - finished_, awaited_, r, rank.action, name_of(action.kind), rank.iteration);
+    DLNB_REQUIRE(finished_ == awaited_, message);
   }
   std::abort();
 }

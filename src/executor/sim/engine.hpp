@@ -18,18 +18,31 @@
 
 namespace dlnb::sim {
 
+/// One of the jobs that share the machine.
+struct Job {
+  std::int32_t first_rank = 0;  ///< of all jobs' ranks
+  int warmup = 0;
+  int iterations = 1;      ///< warm-up included
+  double start = 0;        ///< seconds
+  bool repeats = false;    ///< goes on until the others have finished
+  Trace* trace = nullptr;  ///< has room for the measured iterations of every rank
+};
+
 /// Runs every rank's program on the machine and writes down what happened when.
 class Engine {
  public:
-  /// `trace` has room for the measured iterations of every rank.
-  Engine(const std::vector<Role>& roles, const Lines& lines, const Machine& machine,
-         const Placement& placement, const Network& network, int warmup, Trace& trace);
+  /// `jobs` in the order of their ranks; one at least does not repeat.
+  Engine(const std::vector<Role>& roles, const Lines& lines, const std::vector<Job>& jobs,
+         const Machine& machine, const Placement& placement, const Network& network);
 
   void run();
+  /// Measured iterations that every rank of a job has completed.
+  int completed_iterations(std::size_t job) const;
 
  private:
   /// Where a rank is in its program.
   struct Rank {
+    std::int32_t job = 0;
     std::int32_t iteration = 0;  ///< warm-up included
     std::int32_t action = 0;
     std::int32_t waiting = -1;  ///< the activity it waits for …
@@ -48,6 +61,7 @@ class Engine {
     std::int64_t sent = 0, received = 0;                 ///< pairs: messages posted
   };
 
+  const Job& job_of(std::int32_t rank) const { return jobs_[std::size_t(ranks_[std::size_t(rank)].job)]; }
   const Role& role_of(std::int32_t rank) const {
     return roles_[std::size_t(lines_.role_of[std::size_t(rank)])];
   }
@@ -70,15 +84,17 @@ class Engine {
   void complete_at(std::int32_t rank, std::int32_t line, std::int32_t activity, std::int64_t number,
                    double now);
 
-  /// Where a rank's measured operation is written; null in warm-up.
+  /// Whether an iteration is measured: behind the warm-up and, where the job repeats, before its repetitions.
+  static bool is_measured(const Job& job, std::int64_t iteration) {
+    return iteration >= job.warmup && iteration < job.iterations;
+  }
+  /// Where a rank's measured operation is written; null where it is not measured.
   Interval* interval(std::int32_t rank, std::int64_t iteration, std::int32_t action);
   [[noreturn]] void report_deadlock() const;
 
   const std::vector<Role>& roles_;
   const Lines& lines_;
-  int warmup_;
-  int iterations_;  ///< warm-up included
-  Trace& trace_;
+  const std::vector<Job>& jobs_;
   Events events_;
   Flows flows_;
   Paths paths_;
@@ -86,7 +102,8 @@ class Engine {
   std::vector<Rank> ranks_;
   std::vector<Activity> activities_;
   std::vector<std::int32_t> ready_;  ///< ranks that can go on now, in order
-  std::size_t finished_ = 0;         ///< ranks
+  std::size_t awaited_ = 0;          ///< ranks of jobs that do not repeat
+  std::size_t finished_ = 0;         ///< of these
 };
 
 }  // namespace dlnb::sim

@@ -83,4 +83,37 @@ Lines connect(const Schedule& schedule, const std::vector<Role>& roles) {
   return lines;
 }
 
+Lines side_by_side(const std::vector<Lines>& jobs, const std::vector<std::size_t>& roles) {
+  if (jobs.size() == 1) return jobs.front();
+  Lines all;
+  std::size_t communicators = 0, first_role = 0;
+  for (const Lines& job : jobs) communicators += job.communicators.size();
+  for (std::size_t j = 0; j < jobs.size(); ++j) {
+    const Lines& job = jobs[j];
+    const auto first_rank = std::int32_t(all.role_of.size()),
+               first_line = std::int32_t(all.activity_of_line.size()),
+               first_member = std::int32_t(all.members.size());
+    const std::size_t first_communicator = all.communicators.size(), first_pair = all.pairs.size();
+    for (const std::int32_t role : job.role_of) all.role_of.push_back(role + std::int32_t(first_role));
+    for (const std::int32_t line : job.first_line) all.first_line.push_back(line + first_line);
+    for (const std::int32_t activity : job.activity_of_line) {
+      const std::size_t pair = std::size_t(activity) - job.communicators.size();
+      all.activity_of_line.push_back(std::int32_t(job.is_pair(activity)
+                                                      ? communicators + first_pair + pair
+                                                      : first_communicator + std::size_t(activity)));
+    }
+    for (Communicator communicator : job.communicators) {
+      communicator.first_member += first_member;
+      all.communicators.push_back(communicator);
+    }
+    for (const std::int32_t member : job.members) all.members.push_back(member + first_rank);
+    for (Pair pair : job.pairs) {
+      pair.sender += first_rank, pair.receiver += first_rank;
+      all.pairs.push_back(pair);
+    }
+    first_role += roles[j];
+  }
+  return all;
+}
+
 }  // namespace dlnb::sim

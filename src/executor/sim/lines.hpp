@@ -49,4 +49,8 @@ struct Lines {
 
 Lines connect(const Schedule& schedule, const std::vector<Role>& roles);
 
+/// The lines of several jobs side by side: ranks, roles, communicators and pairs are numbered on. `roles` is how many
+/// each job has.
+Lines side_by_side(const std::vector<Lines>& jobs, const std::vector<std::size_t>& roles);
+
 }  // namespace dlnb::sim

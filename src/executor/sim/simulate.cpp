@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <algorithm>
 #include <cstdint>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -12,61 +14,121 @@
 namespace dlnb {
 namespace {
 
-/// Room for the measured intervals; refused where it would not leave a quarter of the memory to everything
-/// else.
-void make_room(const std::vector<sim::Role>& roles, const sim::Lines& lines, Trace& trace) {
-  std::int64_t intervals = 0;
-  for (const std::int32_t role : lines.role_of)
-    intervals += std::int64_t(roles[std::size_t(role)].actions.size());
-  const double each = double(intervals) * double(sizeof(Interval)) +
-                      double(lines.role_of.size()) * 2 * double(sizeof(std::int64_t));
-  const double bytes = each * trace.iterations;
+/// Refuses traces that would not leave a quarter of the memory to everything else.
+void check_memory(const std::vector<SimulatedJob>& jobs, const std::vector<std::vector<sim::Role>>& roles) {
+  double bytes = 0;
+  std::int64_t iterations = 0, ranks = 0;
+  for (std::size_t j = 0; j < jobs.size(); ++j) {
+    const Schedule& schedule = jobs[j].schedule;
+    double intervals = 0;
+    for (std::int64_t rank = 0; rank < schedule.grid.ranks(); ++rank)
+      intervals += double(roles[j][std::size_t(schedule.role_of(rank))].actions.size());
+    bytes += jobs[j].spec.iterations * (intervals * double(sizeof(Interval)) +
+                                        double(schedule.grid.ranks()) * 2 * double(sizeof(std::int64_t)));
+    iterations += jobs[j].spec.iterations;
+    ranks += schedule.grid.ranks();
+  }
   const Bytes memory = sim::memory_of_this_host();
   if (bytes > 0.75 * double(memory.value))
     throw UserError(
         "--iterations",
-        fmt::format("a trace of {} iterations × {} operations over {} ranks takes {:.1f} GB of memory; "
-                    "this host has {:.1f} GB",
-                    trace.iterations, intervals, lines.role_of.size(), bytes * 1e-9,
-                    double(memory.value) * 1e-9),
+        fmt::format("a trace of {} iterations over {} ranks takes {:.1f} GB of memory; this host has "
+                    "{:.1f} GB",
+                    iterations, ranks, bytes * 1e-9, double(memory.value) * 1e-9),
         "ask for fewer iterations or ranks");
+}
 
-  trace.ranks.resize(lines.role_of.size());
+Trace empty_trace(const SimulatedJob& job, const std::vector<sim::Role>& roles, const Network& network) {
+  Trace trace;
+  trace.executor = "sim";
+  trace.library = std::string(network.name);
+  trace.iterations = job.spec.iterations;
+  trace.ranks.resize(std::size_t(job.schedule.grid.ranks()));
   for (std::size_t r = 0; r < trace.ranks.size(); ++r) {
     RankTrace& rank = trace.ranks[r];
     rank.rank = std::int64_t(r);
     rank.iteration_begin.resize(std::size_t(trace.iterations));
     rank.iteration_end.resize(std::size_t(trace.iterations));
     rank.intervals.resize(std::size_t(trace.iterations) *
-                          roles[std::size_t(lines.role_of[r])].actions.size());
+                          roles[std::size_t(job.schedule.role_of(std::int64_t(r)))].actions.size());
   }
+  return trace;
+}
+
+/// Takes off what a repeating job had not finished when the others ended.
+void cut(Trace& trace, int iterations, const SimulatedJob& job) {
+  if (iterations < 1)
+    throw UserError("repeat",
+                    fmt::format("the job '{} · {}' had no measured iteration before the others ended",
+                                job.schedule.plan, job.schedule.model),
+                    "give the others more iterations, or this one less warm-up");
+  for (RankTrace& rank : trace.ranks) {
+    rank.intervals.resize(rank.intervals.size() / std::size_t(trace.iterations) * std::size_t(iterations));
+    rank.iteration_begin.resize(std::size_t(iterations));
+    rank.iteration_end.resize(std::size_t(iterations));
+  }
+  trace.iterations = iterations;
+}
+
+void check(const SimulatedJob& job) {
+  DLNB_REQUIRE(std::int64_t(job.placement.size()) == job.schedule.grid.ranks(),
+               "every rank is placed on a device");
+  if (job.spec.iterations < 1) throw UserError("--iterations", "at least one iteration is measured");
+  if (job.spec.warmup < 0 || job.spec.warmup > INT32_MAX - job.spec.iterations)
+    throw UserError("--warmup",
+                    "the number of warm-up iterations is not negative and below 2^31 with the measured ones");
 }
 
 }  // namespace
 
+std::vector<Trace> simulate(const std::vector<SimulatedJob>& jobs, const Machine& machine) {
+  DLNB_REQUIRE(!jobs.empty(), "a simulation has a job");
+  const Network& network = entry_called(networks::all(), jobs.front().spec.network, "--network");
+  if (std::ranges::all_of(jobs, &SimulatedJob::repeats))
+    throw UserError("repeat", "all jobs repeat for as long as the others run", "let one of them not repeat");
+
+  std::vector<std::vector<sim::Role>> roles;
+  std::vector<std::size_t> role_counts;
+  std::vector<sim::Lines> lines;
+  std::int64_t ranks = 0;
+  for (const SimulatedJob& job : jobs) {
+    check(job);
+    ranks += job.schedule.grid.ranks();
+    if (ranks >= INT32_MAX) throw UserError("--ranks", "the simulator numbers ranks with 31 bits");
+    roles.emplace_back();
+    for (const Program& program : job.schedule.programs)
+      roles.back().push_back(sim::reduce(program, job.schedule.grid));
+    role_counts.push_back(roles.back().size());
+    lines.push_back(sim::connect(job.schedule, roles.back()));
+  }
+  check_memory(jobs, roles);
+
+  std::vector<Trace> traces;
+  std::vector<sim::Role> all_roles;
+  Placement placement;
+  for (std::size_t j = 0; j < jobs.size(); ++j) {
+    traces.push_back(empty_trace(jobs[j], roles[j], network));
+    all_roles.insert(all_roles.end(), roles[j].begin(), roles[j].end());
+    placement.insert(placement.end(), jobs[j].placement.begin(), jobs[j].placement.end());
+  }
+  std::vector<sim::Job> numbered;
+  std::int32_t first_rank = 0;
+  for (std::size_t j = 0; j < jobs.size(); ++j) {
+    numbered.push_back({first_rank, jobs[j].spec.warmup, jobs[j].spec.warmup + jobs[j].spec.iterations,
+                        jobs[j].start.value, jobs[j].repeats, &traces[j]});
+    first_rank += std::int32_t(jobs[j].placement.size());
+  }
+  const sim::Lines all_lines = sim::side_by_side(lines, role_counts);
+  sim::Engine engine(all_roles, all_lines, numbered, machine, placement, network);
+  engine.run();
+  for (std::size_t j = 0; j < jobs.size(); ++j)
+    if (jobs[j].repeats) cut(traces[j], engine.completed_iterations(j), jobs[j]);
+  return traces;
+}
+
 Trace simulate(const Schedule& schedule, const Machine& machine, const Placement& placement,
                const RunSpec& spec) {
-  DLNB_REQUIRE(std::int64_t(placement.size()) == schedule.grid.ranks(), "every rank is placed on a device");
-  const Network& network = entry_called(networks::all(), spec.network, "--network");
-  if (spec.iterations < 1) throw UserError("--iterations", "at least one iteration is measured");
-  if (spec.warmup < 0 || spec.warmup > INT32_MAX - spec.iterations)
-    throw UserError("--warmup",
-                    "the number of warm-up iterations is not negative and below 2^31 with the measured ones");
-  if (schedule.grid.ranks() >= INT32_MAX)
-    throw UserError("--ranks", "the simulator numbers ranks with 31 bits");
-
-  std::vector<sim::Role> roles;
-  roles.reserve(schedule.programs.size());
-  for (const Program& program : schedule.programs) roles.push_back(sim::reduce(program, schedule.grid));
-  const sim::Lines lines = sim::connect(schedule, roles);
-
-  Trace trace;
-  trace.executor = "sim";
-  trace.library = std::string(network.name);
-  trace.iterations = spec.iterations;
-  make_room(roles, lines, trace);
-  sim::Engine(roles, lines, machine, placement, network, spec.warmup, trace).run();
-  return trace;
+  return std::move(simulate({{schedule, placement, spec}}, machine).front());
 }
 
 }  // namespace dlnb

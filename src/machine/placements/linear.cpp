@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 // Rank r on device r: nodes in the order of the machine, their devices in order.
-#include <numeric>
-
 #include "machine/machine.hpp"
 
 namespace dlnb::placements {
 namespace {
 
-Placement place(const Machine&, std::int64_t ranks, std::int64_t) {
-  Placement device_of(static_cast<std::size_t>(ranks));
-  std::iota(device_of.begin(), device_of.end(), 0);
+Placement place(const Machine& machine, std::span<const int> nodes, std::int64_t ranks, std::int64_t) {
+  Placement device_of;
+  device_of.reserve(std::size_t(ranks));
+  for (const int node : nodes)
+    for (int d = 0; d < machine.devices_per_node && std::int64_t(device_of.size()) < ranks; ++d)
+      device_of.push_back(node * machine.devices_per_node + d);
   return device_of;
 }
 

@@ -8,7 +8,6 @@
 // (std::shuffle and std::uniform_int_distribution leave their algorithm to the library; this gives the same
 // nodes everywhere.)
 #include <limits>
-#include <numeric>
 #include <random>
 
 #include "machine/machine.hpp"
@@ -23,9 +22,8 @@ std::uint64_t uniform_below(std::uint64_t count, std::mt19937_64& random) {
     if (const std::uint64_t x = random(); x < limit) return x % count;
 }
 
-Placement place(const Machine& machine, std::int64_t ranks, std::int64_t seed) {
-  std::vector<int> nodes(std::size_t(machine.nodes));
-  std::iota(nodes.begin(), nodes.end(), 0);
+Placement place(const Machine& machine, std::span<const int> free, std::int64_t ranks, std::int64_t seed) {
+  std::vector<int> nodes(free.begin(), free.end());
   std::mt19937_64 random{std::uint64_t(seed)};
 
   Placement device_of;

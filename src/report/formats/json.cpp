@@ -74,6 +74,7 @@ Json json_of(const RunSpec& spec) {
           {"watchdog", number(spec.watchdog.value)},
           {"verify", spec.verify},
           {"placement", spec.placement},
+          {"devices", spec.devices},
           {"network", spec.network},
           {"seed", spec.seed}};
 }
@@ -129,6 +130,17 @@ Json json_of(const IterationRow& row) {
           {"transfer", seconds(row.slowest.transfer)},
           {"straggler_wait", seconds(row.slowest.straggler_wait)},
           {"pipeline_bubble", seconds(row.slowest.pipeline_bubble)}};
+}
+
+Json json_of(const Slowdown& slowdown) {
+  Json json = json_of(std::vector{slowdown.value})["slowdown"];
+  json["alone"] = number(slowdown.alone);
+  json["together"] = number(slowdown.together);
+  json["added"] = Json{{"compute", seconds(slowdown.added.compute)},
+                       {"transfer", seconds(slowdown.added.transfer)},
+                       {"straggler_wait", seconds(slowdown.added.straggler_wait)},
+                       {"pipeline_bubble", seconds(slowdown.added.pipeline_bubble)}};
+  return json;
 }
 
 Json json_of(const LedgerRow& row) {
@@ -214,6 +226,8 @@ std::string write(const Result& result) {
   member("grid", text_of(json_of(result.grid)));
   member("global_batch", std::to_string(result.global_batch));
   member("sequence", std::to_string(result.sequence));
+  if (!result.job.empty()) member("job", text_of(result.job));
+  if (result.slowdown) member("slowdown", text_of(json_of(*result.slowdown)));
   member("metrics", text_of(json_of(result.metrics.named)));
   member("operations", lines(result.metrics.operations));
   member("iterations", lines(result.metrics.iterations));

@@ -2,6 +2,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <numeric>
 #include <random>
 #include <set>
 
@@ -16,6 +17,12 @@ Machine machine_of(int nodes, int devices_per_node) {
   machine.nodes = nodes;
   machine.devices_per_node = devices_per_node;
   return machine;
+}
+
+std::vector<int> nodes_of(const Machine& machine) {
+  std::vector<int> nodes(std::size_t(machine.nodes));
+  std::iota(nodes.begin(), nodes.end(), 0);
+  return nodes;
 }
 
 class EveryPlacement : public testing::TestWithParam<const PlacementKind*> {};
@@ -35,7 +42,8 @@ TEST_P(EveryPlacement, GivesEveryRankADeviceOfItsOwn) {
 TEST_P(EveryPlacement, GivesTheSameForTheSameSeed) {
   const Machine machine = machine_of(100, 4);
 
-  const Placement once = GetParam()->place(machine, 64, 11), again = GetParam()->place(machine, 64, 11);
+  const Placement once = GetParam()->place(machine, nodes_of(machine), 64, 11),
+                  again = GetParam()->place(machine, nodes_of(machine), 64, 11);
 
   EXPECT_EQ(once, again);
 }
@@ -43,7 +51,7 @@ TEST_P(EveryPlacement, GivesTheSameForTheSameSeed) {
 TEST_P(EveryPlacement, TakesWholeNodesInOrder) {
   const Machine machine = machine_of(50, 4);
 
-  const Placement devices = GetParam()->place(machine, 30, 2);
+  const Placement devices = GetParam()->place(machine, nodes_of(machine), 30, 2);
 
   for (std::size_t rank = 0; rank < devices.size(); ++rank) {
     EXPECT_EQ(devices[rank] % 4, int(rank % 4));
@@ -114,6 +122,43 @@ TEST(Placement, SaysHowManyDevicesThereAre) {
   } catch (const UserError& error) {
     EXPECT_STREQ(error.what(), "--ranks: 9 ranks, but toy has 8 devices (2 nodes × 4)");
   }
+}
+
+TEST(Placement, GivesJobsNodesOfTheirOwn) {
+  const std::vector<Placement> jobs = place(machine_of(4, 2), {{3}, {2}});
+
+  EXPECT_EQ(jobs[0], (Placement{0, 1, 2}));
+  EXPECT_EQ(jobs[1], (Placement{4, 5}));
+}
+
+TEST(Placement, TakesDevicesByNumber) {
+  const std::vector<Placement> jobs =
+      place(machine_of(4, 2), {{.ranks = 4, .devices = "0-2,7"}, {.ranks = 2, .devices = "4,3"}});
+
+  EXPECT_EQ(jobs[0], (Placement{0, 1, 2, 7}));
+  EXPECT_EQ(jobs[1], (Placement{4, 3}));
+}
+
+TEST(Placement, RefusesDevicesThatCannotBeGiven) {
+  const auto refusal = [](const std::vector<PlacementRequest>& jobs) -> std::string {
+    try {
+      place(machine_of(4, 2), jobs);
+    } catch (const UserError& error) {
+      return error.what();
+    }
+    return {};
+  };
+
+  EXPECT_EQ(refusal({{.ranks = 2, .devices = "0,0"}}), "--devices: device 0 is given to two ranks");
+  EXPECT_EQ(refusal({{.ranks = 2}, {.ranks = 2, .devices = "1-2"}}),
+            "--devices: device 1 is given to two ranks");
+  EXPECT_EQ(refusal({{.ranks = 2, .devices = "0,8"}}), "--devices: there is no device 8 on toy");
+  EXPECT_EQ(refusal({{.ranks = 2, .devices = "3-1"}}), "--devices: '3-1' runs backwards");
+  EXPECT_EQ(refusal({{.ranks = 2, .devices = "0-2"}}), "--devices: 3 devices for 2 ranks");
+  EXPECT_EQ(refusal({{.ranks = 2, .devices = "0,x"}}), "--devices: 'x' is no device");
+  EXPECT_EQ(refusal({{.ranks = 2, .devices = "0,-1"}}), "--devices: '' is no device");
+  EXPECT_EQ(refusal({{.ranks = 5, .where = "--ranks"}, {.ranks = 4, .where = "--ranks"}}),
+            "--ranks: 4 ranks, but the jobs before leave 1 free nodes of 2 devices on toy");
 }
 
 }  // namespace
