@@ -22,7 +22,7 @@ install(FILES ${completions}/fish DESTINATION share/fish/vendor_completions.d RE
 target_compile_features(dlnb_nouns INTERFACE cxx_std_20)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/dlnb DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(TARGETS dlnb dlnb_nouns dlnb_core dlnb_config dlnb_model dlnb_machine dlnb_schedule dlnb_sim dlnb_live
-                dlnb_analysis dlnb_report
+                dlnb_analysis dlnb_calibration dlnb_report
         EXPORT dlnetbench ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR} INCLUDES DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 install(EXPORT dlnetbench NAMESPACE dlnetbench:: DESTINATION ${package} FILE dlnetbenchTargets.cmake)
 configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/dlnetbenchConfig.cmake.in

@@ -7,8 +7,10 @@
 #include <dlnb/error.hpp>
 
 #include "analysis/analysis.hpp"
+#include "calibration/calibration.hpp"
 #include "core/provenance.hpp"
 #include "executor/live/live.hpp"
+#include "executor/sim/coll.hpp"
 #include "executor/sim/sim.hpp"
 #include "machine/machine.hpp"
 #include "model/model.hpp"
@@ -53,6 +55,10 @@ Result describe(std::string kind, const RunSpec& spec, const Schedule& schedule,
   result.notes = schedule.notes;
   result.notes.insert(result.notes.end(), trace.notes.begin(), trace.notes.end());
   return result;
+}
+
+Placement placement_of(const CollSpec& spec, const Machine& machine) {
+  return place(machine, {{spec.ranks, spec.placement, spec.devices, spec.seed, "--ranks"}}).front();
 }
 
 }  // namespace
@@ -112,6 +118,22 @@ std::optional<Result> run(const RunSpec& spec) {
   Result result = describe("run", spec, schedule, *trace, {.name = "this host"});
   result.provenance = provenance_of_this_host();
   return result;
+}
+
+CollTable simulate(const CollSpec& spec) {
+  const Machine machine = load_machine(spec.machine, "--machine");
+  CollTable table = simulate(spec, machine, placement_of(spec, machine));
+  table.provenance = provenance_of_program();
+  return table;
+}
+
+Calibration calibrate(const std::string& structure, const std::vector<CollTable>& measured) {
+  const Machine base = load_machine(structure, "--machine");
+  return calibrate(measured, [&](const CollSpec& spec, const MeasuredCosts& costs) {
+    Machine machine = base;
+    machine.software.measured = costs;
+    return simulate(spec, machine, placement_of(spec, machine));
+  });
 }
 
 std::optional<CollTable> coll(const CollSpec& spec) {

@@ -66,6 +66,10 @@ struct CollSpec {
   std::string agent;
   std::string testbed;
   std::string progress = "auto";
+  std::string machine;  ///< simulate it on this machine; empty: live
+  std::string placement = "linear";
+  std::string devices;  ///< "0-3,8" instead of a placement
+  std::int64_t seed = 1;
   int iterations = 20;
   int warmup = 5;
   Seconds watchdog{60};

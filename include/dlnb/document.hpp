@@ -61,6 +61,8 @@ Value read_document(const std::filesystem::path& file);
 Value read_document(const std::filesystem::path& file, const std::string& name);
 Value parse_toml(std::string_view text, const std::string& name);
 Value parse_json(std::string_view text, const std::string& name);
+/// The TOML text of a table, members sorted by name; reading it gives the same values.
+std::string write_toml(const Value& table);
 /// One value as typed after `=`: "4", "true", "25 MiB", "rest", "[1, 2]", "{ stages = 8 }".
 Value parse_value(std::string_view text, const std::string& where);
 

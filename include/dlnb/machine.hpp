@@ -2,9 +2,12 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <map>
 #include <memory>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <dlnb/device.hpp>
@@ -43,12 +46,28 @@ class Fabric {
   virtual int group_of(int) const { return 0; }
 };
 
+/// What one kind of operation costs beyond its links.
+struct OperationCost {
+  Seconds start{0};       ///< once
+  Seconds step{0};        ///< per algorithm step
+  double efficiency = 1;  ///< achieved / nominal bandwidth
+};
+
 /// Costs of communication software, per machine file.
 struct Software {
   Seconds collective_start{0};  ///< once per collective
   Seconds step{0};              ///< per algorithm step, on top of the links' latency
   Seconds message_start{0};     ///< once per send/receive pair
   double efficiency = 1;        ///< achieved / nominal bandwidth of the fabric (protocol overhead)
+  /// Measured kinds, by name ("all-reduce", …; "message"): instead of the three times above, and with an efficiency of
+  /// their own on top.
+  std::map<std::string, OperationCost, std::less<>> measured;
+
+  OperationCost cost_of(std::string_view operation) const {
+    if (const auto found = measured.find(operation); found != measured.end()) return found->second;
+    if (operation == "message") return {message_start, Seconds{0}, 1};
+    return {collective_start, step, 1};
+  }
 };
 
 /// A modelled machine: nodes of accelerators on a node fabric, their NICs on a network.

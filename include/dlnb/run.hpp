@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <dlnb/calibration.hpp>
 #include <dlnb/coll.hpp>
 #include <dlnb/document.hpp>
 #include <dlnb/result.hpp>
@@ -46,6 +47,12 @@ Schedule make_schedule(const RunSpec& spec);
 
 /// The whole line, simulated.
 Result simulate(const RunSpec& spec);
+
+/// The collective benchmark on a simulated machine.
+CollTable simulate(const CollSpec& spec);
+
+/// The costs for which a machine of this structure (a machine file) comes nearest to what was measured on it.
+Calibration calibrate(const std::string& machine, const std::vector<CollTable>& measured);
 
 /// The whole line for jobs side by side on one simulated machine, which all of them name; each result has its slowdown
 /// against the same job alone at the same place.

@@ -16,6 +16,7 @@
 
 #include "cli/output.hpp"
 #include "cli/table.hpp"
+#include "cli/temporary_folder.hpp"
 #include "core/log.hpp"
 #include "core/progress.hpp"
 #include "report/report.hpp"
@@ -33,34 +34,8 @@ const std::vector<std::string>& extensions() {
   return all;
 }
 
-/// A folder of our own that goes when we do.
-class TemporaryFolder {
- public:
-  TemporaryFolder() {
-    std::string pattern = (fs::temp_directory_path() / "dlnetbench-XXXXXX").string();
-    if (!mkdtemp(pattern.data())) throw Unavailable(pattern, std::strerror(errno));
-    path_ = pattern;
-  }
-  ~TemporaryFolder() {
-    std::error_code ignored;
-    fs::remove_all(path_, ignored);
-  }
-  TemporaryFolder(const TemporaryFolder&) = delete;
-  TemporaryFolder& operator=(const TemporaryFolder&) = delete;
-  const fs::path& path() const { return path_; }
-
- private:
-  fs::path path_;
-};
-
 std::string written(const Result& result, std::string_view format) {
   return entry_called(formats::all(), format, where).write(result);
-}
-
-/// "out.json" → "out.a.json"
-fs::path file_of_job(const fs::path& file, const std::string& job) {
-  fs::path own = file;
-  return own.replace_extension((job.empty() ? "" : "." + job) + file.extension().string());
 }
 
 std::string page_of(std::span<const Result> results, const fs::path& file) {
@@ -79,25 +54,12 @@ std::string text_for(const Result& result, const fs::path& file) {
   return written(result, extension == ".txt" ? "text" : extension.substr(1));
 }
 
-Table slowdowns(const std::vector<Result>& jobs) {
-  Table table{
-      {"job", "plan", "model", "ranks", "alone", "together", "slowdown", "transfer", "straggler", "bubble"},
-      {}};
-  const auto added = [](std::int64_t nanoseconds) {
-    const std::string text = to_text(Seconds{std::abs(double(nanoseconds)) * 1e-9});
-    return (nanoseconds < 0 ? "-" : "+") + text;
-  };
-  for (const Result& job : jobs) {
-    const Slowdown& slowdown = job.slowdown.value();
-    table.rows.push_back({job.job, job.spec.plan.name, job.spec.model, fmt::format("{}", job.spec.ranks),
-                          to_text(Seconds{slowdown.alone}), to_text(Seconds{slowdown.together}),
-                          fmt::format("{:.2f} x", slowdown.value.value), added(slowdown.added.transfer),
-                          added(slowdown.added.straggler_wait), added(slowdown.added.pipeline_bubble)});
-  }
-  return table;
-}
-
 }  // namespace
+
+fs::path file_of_job(const fs::path& file, const std::string& job) {
+  fs::path own = file;
+  return own.replace_extension((job.empty() ? "" : "." + job) + file.extension().string());
+}
 
 void check_writable(const fs::path& file, const std::vector<std::string>& allowed) {
   const std::string name = in_quotes(file.string());
@@ -134,6 +96,25 @@ void check_result_output(const Arguments& given) {
   if (fs::path(output).extension() == ".html") web_page();  // a build without it says so now
 }
 
+std::string slowdown_table(const std::vector<JobOutcome>& jobs) {
+  Table table{
+      {"job", "plan", "model", "ranks", "alone", "together", "slowdown", "transfer", "straggler", "bubble"},
+      {}};
+  const auto added = [](std::int64_t nanoseconds) {
+    const std::string text = to_text(Seconds{std::abs(double(nanoseconds)) * 1e-9});
+    return (nanoseconds < 0 ? "-" : "+") + text;
+  };
+  for (const JobOutcome& job : jobs)
+    table.rows.push_back({job.name, job.plan, job.model, fmt::format("{}", job.ranks),
+                          to_text(Seconds{job.slowdown.alone}), to_text(Seconds{job.slowdown.together}),
+                          fmt::format("{:.2f} x", job.slowdown.value.value),
+                          added(job.slowdown.added.transfer), added(job.slowdown.added.straggler_wait),
+                          added(job.slowdown.added.pipeline_bubble)});
+  return to_text(table) +
+         "\ntransfer, straggler, bubble: by how much an iteration of the slowest rank waits longer for "
+         "each\n";
+}
+
 void write_results(const Arguments& given, const std::vector<Result>& jobs) {
   progress::clear();
   const std::string output = given.text("--output");
@@ -152,10 +133,10 @@ void write_results(const Arguments& given, const std::vector<Result>& jobs) {
     for (const Result& job : jobs) text += (text.empty() ? "[" : ",\n") + written(job, "json");
     print(text + "]\n");
   } else {
-    print(to_text(slowdowns(jobs)));
-    print(
-        "\ntransfer, straggler, bubble: by how much an iteration of the slowest rank waits longer for "
-        "each\n");
+    std::vector<JobOutcome> outcomes;
+    for (const Result& job : jobs)
+      outcomes.push_back({job.job, job.spec.plan.name, job.spec.model, job.spec.ranks, job.slowdown.value()});
+    print(slowdown_table(outcomes));
   }
   const auto invalid = std::ranges::find(jobs, false, &Result::valid);
   if (invalid != jobs.end()) throw WrongResult(invalid->job, "the result is INVALID", "its notes say why");

@@ -21,6 +21,17 @@ std::vector<Argument> result_arguments();
 /// The check of these before the work.
 void check_result_output(const Arguments& given);
 
+/// The file of one job of several: "out.json" → "out.a.json".
+std::filesystem::path file_of_job(const std::filesystem::path& file, const std::string& job);
+
+/// One job of several, for the table.
+struct JobOutcome {
+  std::string name, plan, model;
+  std::int64_t ranks = 0;
+  Slowdown slowdown;
+};
+std::string slowdown_table(const std::vector<JobOutcome>& jobs);
+
 /// The same for jobs that ran side by side: one file for each ("out.a.json" for job `a`; .html: one page), then a table
 /// of their slowdowns on stdout, or an array of the results as JSON.
 void write_results(const Arguments& given, const std::vector<Result>& jobs);

@@ -201,8 +201,24 @@ RunSpec spec_from(const Arguments& given, Purpose purpose) {
 std::vector<JobSpec> jobs_from(const Arguments& given, Purpose purpose) {
   std::vector<JobSpec> jobs =
       read_jobs(spec_files(given), make_overrides(assignments_from(given, run_options())));
+  if (given.has("--job")) {
+    const std::string name = given.text("--job");
+    std::vector<std::string> known;
+    for (const JobSpec& job : jobs) known.push_back(job.name);
+    if (std::ranges::find(known, name) == known.end() || name.empty())
+      throw UserError("--job", fmt::format("no job is called {}", in_quotes(name)),
+                      choose_one_of(name, known));
+    std::erase_if(jobs, [&](const JobSpec& job) { return job.name != name; });
+  }
   for (JobSpec& job : jobs) job.run = completed(std::move(job.run), purpose);
   return jobs;
+}
+
+Argument job_argument() {
+  return {.name = "--job",
+          .value = "NAME",
+          .help = "only this job of a file with [[job]] tables",
+          .group = "Run"};
 }
 
 }  // namespace dlnb

@@ -20,6 +20,8 @@ enum class Purpose { live, simulated, schedule };
 std::vector<Argument> run_arguments(Purpose purpose);
 
 /// The spec file, then --set, then options: the later one wins. Throws UserError.
+/// --job of the commands that run several jobs: only this one of them.
+Argument job_argument();
 /// The same where the files may have [[job]] tables; without them one job without a name.
 std::vector<JobSpec> jobs_from(const Arguments& given, Purpose purpose);
 RunSpec spec_from(const Arguments& given, Purpose purpose);

@@ -46,11 +46,26 @@ constexpr auto cost_options =
             option("efficiency", &CostFields::efficiency, "achieved / nominal bandwidth", Range{1e-6, 1}),
             option("source", &CostFields::source, "where these are published or measured"));
 
+constexpr auto operation_cost_options = options(
+    option("start", &OperationCost::start, "once per operation", latency_range),
+    option("step", &OperationCost::step, "per algorithm step", latency_range),
+    option("efficiency", &OperationCost::efficiency, "achieved / nominal bandwidth", Range{1e-6, 1e3}));
+
+// [software.all-reduce] and the like hold what was measured of one kind.
+constexpr const char* measured_kinds[] = {"all-reduce", "all-gather", "reduce-scatter", "all-to-all",
+                                          "broadcast",  "barrier",    "message"};
+
 Software read_software(const Value& table) {
   CostFields costs;
-  cost_options.read(table, "software", costs);
+  cost_options.read(without(table, {measured_kinds, std::end(measured_kinds)}), "software", costs);
   require_members(table, "software", {"source"});
-  return {costs.collective_start, costs.step, costs.message_start, costs.efficiency};
+  Software software{costs.collective_start, costs.step, costs.message_start, costs.efficiency, {}};
+  for (const char* kind : measured_kinds)
+    if (const Value* own = table.find(kind)) {
+      OperationCost& cost = software.measured[kind];
+      operation_cost_options.read(*own, fmt::format("software.{}", kind), cost);
+    }
+  return software;
 }
 
 // A device file named in a machine file lies beside it.

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
+#include <sstream>
+#include <type_traits>
+#include <utility>
 
 #include <dlnb/document.hpp>
 #include <dlnb/error.hpp>
@@ -61,6 +64,38 @@ void check_dots(std::string_view text, const std::string& name) {
   }
 }
 
+/// Hands `keep` the node of a value; nothing of an empty one.
+template <class Keep>
+void node_of(const Value& value, Keep keep);
+
+toml::table table_of(const Value& value) {
+  toml::table table;
+  for (const auto& [key, member] : value.table())
+    node_of(member, [&, name = key](auto&& node) {
+      table.insert_or_assign(name, std::forward<decltype(node)>(node));
+    });
+  return table;
+}
+
+template <class Keep>
+void node_of(const Value& value, Keep keep) {
+  if (value.is_table()) return keep(table_of(value));
+  if (value.is_array()) {
+    toml::array array;
+    for (const Value& element : value.array())
+      node_of(element, [&](auto&& node) { array.push_back(std::forward<decltype(node)>(node)); });
+    return keep(std::move(array));
+  }
+  std::visit(
+      [&](const auto& scalar) {
+        if constexpr (!std::is_same_v<std::decay_t<decltype(scalar)>, std::monostate> &&
+                      !std::is_same_v<std::decay_t<decltype(scalar)>, Value::Array> &&
+                      !std::is_same_v<std::decay_t<decltype(scalar)>, Value::Table>)
+          keep(scalar);
+      },
+      value.data());
+}
+
 }  // namespace
 
 Value parse_toml(std::string_view text, const std::string& name) {
@@ -72,6 +107,12 @@ Value parse_toml(std::string_view text, const std::string& name) {
   } catch (const toml::parse_error& error) {
     throw UserError(fmt::format("{}:{}", name, error.source().begin.line), std::string(error.description()));
   }
+}
+
+std::string write_toml(const Value& table) {
+  std::ostringstream text;
+  text << table_of(table) << '\n';
+  return std::move(text).str();
 }
 
 }  // namespace dlnb

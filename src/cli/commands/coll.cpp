@@ -96,23 +96,27 @@ CollSpec spec_from(const Arguments& given) {
   return spec;
 }
 
+int write(const CollTable& table, const Output& output) {
+  progress::clear();
+  if (output.to_file) {
+    write_file(output.file, output.to_file->write(table));
+    log::info(fmt::format("wrote {}", output.file.string()));
+  }
+  print(output.to_stdout->write(table));
+  if (!table.wrong.empty()) throw WrongResult("verification", table.wrong);
+  return int(Exit::success);
+}
+
 int run_here(const CollSpec& spec, const Output& output) {
   if (!is_first_rank()) log::set_level(log::Level::quiet);
   const std::optional<CollTable> table = dlnb::coll(spec);
-  if (!table) return int(Exit::success);
-  progress::clear();
-  if (output.to_file) {
-    write_file(output.file, output.to_file->write(*table));
-    log::info(fmt::format("wrote {}", output.file.string()));
-  }
-  print(output.to_stdout->write(*table));
-  if (!table->wrong.empty()) throw WrongResult("verification", table->wrong);
-  return int(Exit::success);
+  return table ? write(*table, output) : int(Exit::success);
 }
 
 int run(const Arguments& given) {
   const CollSpec spec = spec_from(given);
   const Output output = output_from(given);
+  if (!spec.machine.empty()) return write(dlnb::simulate(spec), output);
   if (inside_a_world() || !needs_launcher(spec.backend)) return run_here(spec, output);
   if (progress::is_on()) hand_on_progress();
   return launch(spec, rank_command(given, spec.origin.find("ranks") ? 0 : spec.ranks));
@@ -128,6 +132,7 @@ extern constinit const Command coll{
         "coll --operation all-reduce,broadcast --in-place both --backend threads --max-size 1MiB --format "
         "nccl-tests\n"
         "coll --operation all-to-all --groups 2 --ranks 4 --max-size 64KiB --overlap --format osu\n"
+        "coll --machine leonardo --ranks 64 --operation all-reduce --max-size 1GiB\n"
         "coll --backend threads --min-size 64KiB --max-size 64KiB --iterations 2000 --series --format json",
     .arguments = arguments,
     .run = run,

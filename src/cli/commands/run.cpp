@@ -5,10 +5,13 @@
 
 #include <dlnb/error.hpp>
 
+#include "analysis/analysis.hpp"
+#include "cli/live_jobs.hpp"
 #include "cli/output.hpp"
 #include "cli/rank_command.hpp"
 #include "cli/result_output.hpp"
 #include "cli/run_options.hpp"
+#include "cli/temporary_folder.hpp"
 #include "core/log.hpp"
 #include "core/progress.hpp"
 #include "executor/live/live.hpp"
@@ -19,6 +22,7 @@ namespace {
 
 std::vector<Argument> arguments() {
   std::vector<Argument> all = run_arguments(Purpose::live);
+  all.push_back(job_argument());
   for (Argument& argument : result_arguments()) all.push_back(std::move(argument));
   return all;
 }
@@ -30,9 +34,30 @@ int run_here(const Arguments& given, const RunSpec& spec) {
   return int(Exit::success);
 }
 
+/// Jobs side by side, each as a run of its own.
+int run_jobs(const Arguments& given, const std::vector<JobSpec>& jobs) {
+  const TemporaryFolder folder;
+  const std::vector<LiveJob> measured = measure_jobs(given, jobs, folder.path());
+  std::vector<JobOutcome> outcomes;
+  std::vector<std::filesystem::path> results;
+  for (std::size_t j = 0; j < jobs.size(); ++j) {
+    const RunSpec& spec = jobs[j].run;
+    const LiveJob& job = measured[j];
+    outcomes.push_back({job.name, spec.plan.name, spec.model, spec.ranks,
+                        slowdown(job.alone.iterations, job.together.iterations)});
+    add_job(job.result, job.name, outcomes.back().slowdown);
+    results.push_back(job.result);
+  }
+  write_job_files(given, results, jobs);
+  print(slowdown_table(outcomes));
+  return int(Exit::success);
+}
+
 int run_command(const Arguments& given) {
-  const RunSpec spec = spec_from(given, Purpose::live);
+  const std::vector<JobSpec> jobs = jobs_from(given, Purpose::live);
   check_result_output(given);
+  if (jobs.size() > 1) return run_jobs(given, jobs);
+  const RunSpec& spec = jobs.front().run;
   if (!inside_a_world() && !needs_launcher(spec.backend) && !(spec.hosts.empty() && spec.testbed.empty()))
     throw UserError(spec.testbed.empty() ? "--hosts" : "--testbed",
                     fmt::format("ranks of '{}' are threads of one process, on one host", spec.backend),
@@ -52,6 +77,7 @@ extern constinit const Command run{
         "run --plan dp --model vit-h --device a100 --ranks 4 --scale 1/64 --iterations 6 -o out.json\n"
         "run --plan dp --model vit-h --ranks 2 --scale 1/256 --backend threads\n"
         "run --plan dp --model vit-h --ranks 8 --scale 1/64 --hosts node1,node2 --agent ssh\n"
+        "run --spec jobs.toml --backend mpi -o out.json\n"
         "run --plan pipeline=2 --model vit-b --ranks 2 --message-scale 1/64 --compute-scale 1/16 --json",
     .arguments = arguments,
     .run = run_command,

@@ -10,6 +10,7 @@ namespace {
 
 std::vector<Argument> arguments() {
   std::vector<Argument> all = run_arguments(Purpose::simulated);
+  all.push_back(job_argument());
   for (Argument& argument : result_arguments()) all.push_back(std::move(argument));
   return all;
 }

@@ -3,6 +3,7 @@
 // others move in proportion.
 //   weight of a link = Σ over flows crossing it of bytes / bytes of the reference flow
 //   latency          = start + Σ over the steps of the longest way of (step + Σ link latencies)
+// A measured efficiency of one kind of operation makes its flows that much larger on the links.
 // An algorithm may say which flows that way leads over (trees). Otherwise every step costs the mean over all
 // flows, not the largest: a step waits for its predecessor's step only, so what adds up along the
 // dependencies of a ring is the way around it (max-plus cycle mean: F. Baccelli et al., "Synchronization and
@@ -23,7 +24,7 @@ std::vector<const Collective*> candidates(OperationKind kind, bool one_node) {
   return {called("ring")};
 }
 
-Path Paths::merge(const Traffic& traffic, std::span<const Member> members, Seconds step) {
+Path Paths::merge(const Traffic& traffic, std::span<const Member> members, const OperationCost& cost) {
   Path path;
   double largest = 0, latencies = 0;
   uses_.clear();
@@ -45,13 +46,13 @@ Path Paths::merge(const Traffic& traffic, std::span<const Member> members, Secon
   });
   for (const Use& use : uses_) {
     if (path.uses.empty() || path.uses.back().link != use.link) path.uses.push_back({use.link, 0});
-    path.uses.back().weight += use.weight / largest;
+    path.uses.back().weight += use.weight / (largest * cost.efficiency);
   }
   path.uses.shrink_to_fit();
   path.position.resize(path.uses.size());
   path.share = largest;
   path.alone = flows_.alone(path);
-  path.latency = traffic.steps * step.value;
+  path.latency = cost.start.value + traffic.steps * cost.step.value;
   for (const int flow : traffic.critical) path.latency += latency_[std::size_t(flow)];
   if (traffic.critical.empty() && !traffic.flows.empty())
     path.latency += traffic.steps * latencies / double(traffic.flows.size());
@@ -69,19 +70,17 @@ std::vector<Path> Paths::collective(OperationKind kind, std::span<const std::int
     one_node = one_node && members.back().node == members.front().node;
   }
   std::vector<Path> paths;
+  const OperationCost cost = machine_.software.cost_of(name_of(kind));
   for (const Collective* algorithm : candidates(kind, one_node)) {
     DLNB_REQUIRE(algorithm->handles(kind), "a chosen algorithm handles the collective");
-    paths.push_back(merge(algorithm->traffic(kind, members, 1), members, machine_.software.step));
-    paths.back().latency += machine_.software.collective_start.value;
+    paths.push_back(merge(algorithm->traffic(kind, members, 1), members, cost));
   }
   return paths;
 }
 
 Path Paths::message(std::int32_t from, std::int32_t to) {
   const Member members[] = {{placement_[std::size_t(from)]}, {placement_[std::size_t(to)]}};
-  Path path = merge({{{0, 1, 1.0}}, 1}, members, Seconds{0});
-  path.latency += machine_.software.message_start.value;
-  return path;
+  return merge({{{0, 1, 1.0}}, 1}, members, machine_.software.cost_of("message"));
 }
 
 }  // namespace dlnb::sim

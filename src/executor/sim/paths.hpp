@@ -33,7 +33,7 @@ class Paths {
   Path message(std::int32_t from, std::int32_t to);
 
  private:
-  Path merge(const Traffic& traffic, std::span<const Member> members, Seconds step);
+  Path merge(const Traffic& traffic, std::span<const Member> members, const OperationCost& cost);
 
   const Machine& machine_;
   const Placement& placement_;
