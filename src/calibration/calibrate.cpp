@@ -18,44 +18,44 @@ std::string kind_of(CollOperation operation) {
 }
 
 /// The tables of one operation: what was measured, and how to ask for the same again.
-struct Part {
+struct Portion {
   CollSpec spec;
   std::vector<const CollRow*> rows;
 };
 
-std::vector<Part> parts_of(const std::vector<CollTable>& measured, CollOperation operation) {
-  std::vector<Part> parts;
+std::vector<Portion> portions_of(const std::vector<CollTable>& measured, CollOperation operation) {
+  std::vector<Portion> portions;
   for (const CollTable& table : measured) {
-    Part part{.spec = table.spec};
-    part.spec.operations = {operation};
+    Portion portion{.spec = table.spec};
+    portion.spec.operations = {operation};
     for (const CollRow& row : table.rows)
-      if (row.operation == operation) part.rows.push_back(&row);
-    if (!part.rows.empty()) parts.push_back(std::move(part));
+      if (row.operation == operation) portion.rows.push_back(&row);
+    if (!portion.rows.empty()) portions.push_back(std::move(portion));
   }
-  return parts;
+  return portions;
 }
 
 /// Every second row is fitted to; the smallest and, of an odd number, the largest size are among them.
 bool is_fitted(std::size_t row) { return row % 2 == 0; }
 
-void calibrate(const std::vector<Part>& parts, CollOperation operation, const SimulatedTable& simulated,
+void calibrate(const std::vector<Portion>& portions, CollOperation operation, const SimulatedTable& simulated,
                Calibration& calibration) {
-  const auto times = [&](const OperationCost& cost, const Part& part) {
+  const auto times = [&](const OperationCost& cost, const Portion& portion) {
     std::vector<double> seconds;
-    for (const CollRow& row : simulated(part.spec, {{kind_of(operation), cost}}).rows)
+    for (const CollRow& row : simulated(portion.spec, {{kind_of(operation), cost}}).rows)
       seconds.push_back(row.time);
-    DLNB_REQUIRE(seconds.size() == part.rows.size(), "a simulated table has the rows of the measured one");
+    DLNB_REQUIRE(seconds.size() == portion.rows.size(), "a simulated table has the rows of the measured one");
     return seconds;
   };
   std::vector<double> measured;
-  for (const Part& part : parts)
-    for (std::size_t i = 0; i < part.rows.size(); ++i)
-      if (is_fitted(i)) measured.push_back(part.rows[i]->time);
+  for (const Portion& portion : portions)
+    for (std::size_t i = 0; i < portion.rows.size(); ++i)
+      if (is_fitted(i)) measured.push_back(portion.rows[i]->time);
   const OperationCost cost = fit(
       [&](const OperationCost& tried) {
         std::vector<double> modelled;
-        for (const Part& part : parts) {
-          const std::vector<double> all = times(tried, part);
+        for (const Portion& portion : portions) {
+          const std::vector<double> all = times(tried, portion);
           for (std::size_t i = 0; i < all.size(); ++i)
             if (is_fitted(i)) modelled.push_back(all[i]);
         }
@@ -63,12 +63,12 @@ void calibrate(const std::vector<Part>& parts, CollOperation operation, const Si
       },
       measured);
   calibration.costs[kind_of(operation)] = cost;
-  for (const Part& part : parts) {
-    const std::vector<double> modelled = times(cost, part);
+  for (const Portion& portion : portions) {
+    const std::vector<double> modelled = times(cost, portion);
     for (std::size_t i = 0; i < modelled.size(); ++i) {
-      const CollRow& row = *part.rows[i];
-      calibration.rows.push_back({operation, row.ranks, part.spec.groups, part.spec.grouping, row.shape.bytes,
-                                  row.time, modelled[i], is_fitted(i)});
+      const CollRow& row = *portion.rows[i];
+      calibration.rows.push_back({operation, row.ranks, portion.spec.groups, portion.spec.grouping,
+                                  row.shape.bytes, row.time, modelled[i], is_fitted(i)});
     }
   }
 }
@@ -79,8 +79,8 @@ Calibration calibrate(const std::vector<CollTable>& measured, const SimulatedTab
   Calibration calibration;
   for (int index = 0; index < coll_operations; ++index) {
     const auto operation = CollOperation(index);
-    if (const std::vector<Part> parts = parts_of(measured, operation); !parts.empty())
-      calibrate(parts, operation, simulated, calibration);
+    if (const std::vector<Portion> portions = portions_of(measured, operation); !portions.empty())
+      calibrate(portions, operation, simulated, calibration);
   }
   return calibration;
 }

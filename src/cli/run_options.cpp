@@ -209,6 +209,7 @@ std::vector<JobSpec> jobs_from(const Arguments& given, Purpose purpose) {
       throw UserError("--job", fmt::format("no job is called {}", in_quotes(name)),
                       choose_one_of(name, known));
     std::erase_if(jobs, [&](const JobSpec& job) { return job.name != name; });
+    jobs.front().repeat = false;  // there is nobody it could keep company
   }
   for (JobSpec& job : jobs) job.run = completed(std::move(job.run), purpose);
   return jobs;

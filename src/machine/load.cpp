@@ -57,7 +57,9 @@ constexpr const char* measured_kinds[] = {"all-reduce", "all-gather", "reduce-sc
 
 Software read_software(const Value& table) {
   CostFields costs;
-  cost_options.read(without(table, {measured_kinds, std::end(measured_kinds)}), "software", costs);
+  Value common = table;
+  for (const char* kind : measured_kinds) common = without(common, {kind});
+  cost_options.read(common, "software", costs);
   require_members(table, "software", {"source"});
   Software software{costs.collective_start, costs.step, costs.message_start, costs.efficiency, {}};
   for (const char* kind : measured_kinds)

@@ -77,15 +77,17 @@ toml::table table_of(const Value& value) {
   return table;
 }
 
+toml::array array_of(const Value& value) {
+  toml::array array;
+  for (const Value& element : value.array())
+    node_of(element, [&](auto&& node) { array.push_back(std::forward<decltype(node)>(node)); });
+  return array;
+}
+
 template <class Keep>
 void node_of(const Value& value, Keep keep) {
   if (value.is_table()) return keep(table_of(value));
-  if (value.is_array()) {
-    toml::array array;
-    for (const Value& element : value.array())
-      node_of(element, [&](auto&& node) { array.push_back(std::forward<decltype(node)>(node)); });
-    return keep(std::move(array));
-  }
+  if (value.is_array()) return keep(array_of(value));
   std::visit(
       [&](const auto& scalar) {
         if constexpr (!std::is_same_v<std::decay_t<decltype(scalar)>, std::monostate> &&
