@@ -12,7 +12,7 @@ import unittest
 
 from program import PROGRAM, ProgramTest, has_page, run
 
-COMMANDS = ["run", "simulate", "coll", "schedule print", "schedule check", "schedule ledger", "report", "list", "doctor",
+COMMANDS = ["run", "simulate", "coll", "calibrate", "validate", "schedule print", "schedule check", "schedule ledger", "report", "list", "doctor",
             "completion"]
 LISTS = ["models", "devices", "machines", "plans", "passes", "orders", "backends", "energies", "topologies", "placements",
          "networks", "collectives", "metrics", "formats", "coll-formats", "costs", "commands"]

@@ -245,7 +245,7 @@ extern constinit const Command calibrate{
     .name = "calibrate",
     .summary = "measure this machine's collectives and write a machine file for the simulator",
     .examples =
-        "calibrate --ranks 4 -o localhost.toml\n"
+        "calibrate --ranks 2 --max-size 1MiB -o localhost.toml\n"
         "calibrate --testbed two-level --ranks 8 --machine two-level.toml --name two-level-measured",
     .arguments = arguments,
     .run = run,

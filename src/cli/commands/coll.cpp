@@ -131,7 +131,6 @@ extern constinit const Command coll{
         "coll --operation all-reduce --min-size 1KiB --max-size 1MiB --ranks 2 --dtype bf16 -o coll.json\n"
         "coll --operation all-reduce,broadcast --in-place both --backend threads --max-size 1MiB --format "
         "nccl-tests\n"
-        "coll --operation all-to-all --groups 2 --ranks 4 --max-size 64KiB --overlap --format osu\n"
         "coll --machine leonardo --ranks 64 --operation all-reduce --max-size 1GiB\n"
         "coll --backend threads --min-size 64KiB --max-size 64KiB --iterations 2000 --series --format json",
     .arguments = arguments,

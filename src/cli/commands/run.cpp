@@ -75,9 +75,8 @@ extern constinit const Command run{
     .summary = "run a parallel plan live on this machine, one process per rank",
     .examples =
         "run --plan dp --model vit-h --device a100 --ranks 4 --scale 1/64 --iterations 6 -o out.json\n"
-        "run --plan dp --model vit-h --ranks 2 --scale 1/256 --backend threads\n"
         "run --plan dp --model vit-h --ranks 8 --scale 1/64 --hosts node1,node2 --agent ssh\n"
-        "run --spec jobs.toml --backend mpi -o out.json\n"
+        "run --spec jobs.toml --backend threads -o out.json\n"
         "run --plan pipeline=2 --model vit-b --ranks 2 --message-scale 1/64 --compute-scale 1/16 --json",
     .arguments = arguments,
     .run = run_command,

@@ -33,8 +33,6 @@ extern constinit const Command simulate{
         "simulate --plan dp --model vit-h --machine leonardo --ranks 64\n"
         "simulate --plan dp+pp+tp --model llama3-70b --machine leonardo --ranks 1024 --placement random -o "
         "out.json\n"
-        "simulate --plan fsdp --model llama3-8b --machine leonardo --ranks 16 --set plan.fsdp.units=32 "
-        "--json\n"
         "simulate --spec jobs.toml -o out.json\n"
         "simulate --plan tensor=4,pipeline=8,data=rest --model llama3-8b --machine leonardo --ranks 64 -o "
         "out.csv",

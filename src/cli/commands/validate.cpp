@@ -145,7 +145,7 @@ extern constinit const Command validate{
     .name = "validate",
     .summary = "run a spec live and simulated, and print both and the error",
     .examples =
-        "validate --plan dp --model vit-h --ranks 4 --scale 1/64 --machine localhost.toml\n"
+        "validate --plan dp --model vit-h --ranks 2 --scale 1/64 --machine localhost.toml\n"
         "validate --spec jobs.toml --testbed two-level --machine two-level.toml -o validation.json",
     .arguments = arguments,
     .run = run,

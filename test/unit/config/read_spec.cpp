@@ -261,6 +261,68 @@ TEST(Plan, TakesTheFlavourAsked) {
   EXPECT_EQ(read({{"flavour", "auto", "--flavour"}}).plan.flavour, Flavour::paper);
 }
 
+std::vector<JobSpec> read_jobs_of(const std::string& toml, const std::vector<Assignment>& assignments = {}) {
+  const Scratch scratch;
+  return read_jobs({scratch.write("jobs.toml", toml)}, make_overrides(assignments));
+}
+
+std::string refused(const std::string& toml) {
+  try {
+    read_jobs_of(toml);
+  } catch (const UserError& error) {
+    const std::string text = error.what();
+    return text.substr(text.find("jobs.toml"));
+  }
+  return {};
+}
+
+TEST(ReadJobs, LayJobsOverWhatHoldsForAll) {
+  const std::vector<JobSpec> jobs = read_jobs_of(R"(
+model = "vit-h"
+plan = "dp"
+ranks = 8
+[[job]]
+name = "a"
+[[job]]
+model = "llama3-8b"
+plan = "fsdp=rest"
+start = "2 s"
+repeat = true
+)",
+                                                 {set("batch", "4")});
+
+  ASSERT_EQ(jobs.size(), 2u);
+  EXPECT_EQ(jobs[0].name, "a");
+  EXPECT_EQ(jobs[0].run.model, "vit-h");
+  EXPECT_FALSE(jobs[0].repeat);
+  EXPECT_EQ(jobs[1].name, "job2");
+  EXPECT_EQ(jobs[1].run.model, "llama3-8b");
+  EXPECT_EQ(jobs[1].run.plan.passes.front().pass, "fsdp");
+  EXPECT_EQ(jobs[1].start.value, 2);
+  EXPECT_TRUE(jobs[1].repeat);
+  for (const JobSpec& job : jobs) {
+    EXPECT_EQ(job.run.ranks, 8);
+    EXPECT_EQ(job.run.batch, 4);
+  }
+}
+
+TEST(ReadJobs, WithoutTablesAreOneWithoutAName) {
+  const std::vector<JobSpec> jobs = read_jobs_of("model = \"vit-h\"\nranks = 8\n");
+
+  ASSERT_EQ(jobs.size(), 1u);
+  EXPECT_EQ(jobs[0].name, "");
+  EXPECT_EQ(jobs[0].run.ranks, 8);
+}
+
+TEST(ReadJobs, RefuseWhatMakesNoSense) {
+  EXPECT_EQ(refused("[[job]]\nname = \"a\"\n[[job]]\nname = \"a\"\n"),
+            "jobs.toml:3 job: two jobs are called 'a'");
+  EXPECT_EQ(refused("[[job]]\nname = \"a/b\"\n"), "jobs.toml:2 job.name: 'a/b' is no name");
+  EXPECT_EQ(refused("[[job]]\nmodle = \"vit-h\"\n").substr(0, 12), "jobs.toml:2 ");
+  EXPECT_EQ(refused("[[job]]\nstart = \"-1 s\"\n").substr(0, 21), "jobs.toml:2 job.start");
+  EXPECT_EQ(refused("job = 3\n").substr(0, 15), "jobs.toml:1 job");
+}
+
 TEST(RunOptions, AreDescribedOnce) {
   std::set<std::string> names;
   for (const OptionInfo& info : run_options()) {
@@ -269,7 +331,7 @@ TEST(RunOptions, AreDescribedOnce) {
     EXPECT_FALSE(info.type.empty()) << info.name;
   }
 
-  EXPECT_EQ(names.size(), 30u);
+  EXPECT_EQ(names.size(), 31u);
 }
 
 TEST(RunOptions, HaveFlags) { EXPECT_EQ(flag_of("message_scale"), "--message-scale"); }
