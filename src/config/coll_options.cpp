@@ -10,6 +10,7 @@
 #include <dlnb/error.hpp>
 
 #include "config/config.hpp"
+#include "config/named_options.hpp"
 
 namespace dlnb {
 namespace {
@@ -80,29 +81,6 @@ struct Several {
   }
 };
 
-// Text that names something: never empty, and one of `words` where there are any.
-template <std::size_t N>
-struct Name {
-  std::string_view name;
-  std::string CollSpec::* member;
-  std::string_view help;
-  std::array<std::string_view, N> words;
-
-  void read(const Value& value, std::string_view key, CollSpec& spec) const {
-    std::string text;
-    read_value(value, key, text);
-    if (text.empty()) throw UserError(where_of(value, key), "must not be empty");
-    if (N > 0 && std::ranges::find(words, text) == words.end())
-      unknown_word(value, key, {words.begin(), words.end()});
-    spec.*member = std::move(text);
-  }
-  OptionInfo info(const CollSpec& defaults) const {
-    std::string type = N > 0 ? "one of:" : "text";
-    for (std::size_t i = 0; i < N; ++i) type += (i == 0 ? " " : ", ") + std::string(words[i]);
-    return {std::string(name), type, defaults.*member, std::string(help)};
-  }
-};
-
 constexpr std::array<CollOperation, coll_operations> operations{
     CollOperation::all_reduce, CollOperation::all_gather,   CollOperation::reduce_scatter,
     CollOperation::all_to_all, CollOperation::all_to_all_v, CollOperation::broadcast,
@@ -147,20 +125,25 @@ constexpr auto table = options(
            "osu",
            std::array<Word<CollDefinitions>, 2>{
                {{"nccl-tests", CollDefinitions::nccl_tests}, {"osu", CollDefinitions::osu}}}),
-    Name<0>{"backend", &CollSpec::backend, "communication library", {}},
-    Name<4>{"progress",
-            &CollSpec::progress,
-            "who moves messages while a rank computes (--overlap)",
-            {"auto", "poll", "thread", "none"}},
-    Name<0>{"machine",
-            &CollSpec::machine,
-            "simulate on a shipped machine or machine TOML file; default: live",
-            {}},
-    Name<0>{"placement", &CollSpec::placement, "how ranks are put on the simulated machine's devices", {}},
-    Name<0>{"devices",
-            &CollSpec::devices,
-            "simulated devices of the ranks in order, such as 0-3,8; default: by placement",
-            {}},
+    named("backend", &CollSpec::backend, "communication library"),
+    HostNames<CollSpec>{
+        "hosts", &CollSpec::hosts,
+        "where ranks run, h1,h2: dealt out in blocks, in this order; default: all on this host"},
+    named("agent", &CollSpec::agent,
+          "starts something on a host, called as 'AGENT HOST COMMAND', such as ssh; default: none"),
+    named("testbed", &CollSpec::testbed,
+          "run on a testbed that is up, NAME or NAME:h1,h2 (testbed/testbed); default: none"),
+    Name<CollSpec, 4>{"progress",
+                      &CollSpec::progress,
+                      "who moves messages while a rank computes (--overlap)",
+                      {"auto", "poll", "thread", "none"}},
+    Name<CollSpec, 0>{"machine",
+                      &CollSpec::machine,
+                      "simulate on a shipped machine or machine TOML file; default: live",
+                      {}},
+    named("placement", &CollSpec::placement, "how ranks are put on the simulated machine's devices"),
+    named("devices", &CollSpec::devices,
+          "simulated devices of the ranks in order, such as 0-3,8; default: by placement"),
     option("seed", &CollSpec::seed, "of everything random", not_negative),
     option("iterations", &CollSpec::iterations, "timed operations of every size", Range{1, 1e7}),
     option("warmup", &CollSpec::warmup, "operations before them that are not timed", Range{0, 1e6}),
@@ -222,6 +205,7 @@ CollSpec read_coll_spec(const std::vector<std::filesystem::path>& spec_files, co
 
 void check_coll_spec(const CollSpec& spec) {
   constexpr std::size_t most_sizes = 100'000;
+  check_destination(spec.origin, spec);
   const auto given = [&](const char* key) { return spec.origin.find(key) != nullptr; };
   const auto uses = [&](CollOperation operation) {
     return std::ranges::find(spec.operations, operation) != spec.operations.end();

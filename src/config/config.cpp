@@ -8,6 +8,7 @@
 
 #include <dlnb/error.hpp>
 
+#include "config/named_options.hpp"
 #include "config/plan.hpp"
 #include "config/request.hpp"
 
@@ -95,19 +96,6 @@ class Layers {
   Value tree_{Value::Table{}, ""};
   Value plan_;
 };
-
-void check_destination(const Value& tree, const Request& request) {
-  const auto at = [&](const char* key) { return where_of(*tree.find(key), key); };
-  if (!request.testbed.empty() && (!request.hosts.empty() || !request.agent.empty()))
-    throw UserError(at("testbed"),
-                    "a testbed says itself what its hosts are and how to start something there",
-                    "choose some of its hosts with " + request.testbed + ":h1,h2");
-  if (request.hosts.empty() != request.agent.empty())
-    throw UserError(request.hosts.empty() ? at("agent") : at("hosts"),
-                    request.hosts.empty() ? "it is not said on which hosts"
-                                          : "it is not said how to start something on these hosts",
-                    "for example --hosts h1,h2 --agent ssh");
-}
 
 PlanSpec settle_plan(const Layers& layers, const Request& request) {
   PlanSpec plan = make_plan(layers.plan(), request.flavour);

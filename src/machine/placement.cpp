@@ -74,6 +74,7 @@ class Machinery {
   }
   Placement on_free_nodes(const PlacementRequest& job) const {
     const PlacementKind& kind = entry_called(placements::all(), job.placement, "--placement");
+    if (machine_.nodes == 1) return on_free_devices(job);
     const int each = machine_.devices_per_node;
     std::vector<int> nodes;
     for (int node = 0; node < machine_.nodes; ++node) {
@@ -86,6 +87,17 @@ class Machinery {
                                   job.ranks, nodes.size(), each, machine_.name),
                       "jobs share no node unless --devices says so");
     return kind.place(machine_, nodes, job.ranks, job.seed);
+  }
+
+  // The jobs of a machine of one node can only share it.
+  Placement on_free_devices(const PlacementRequest& job) const {
+    Placement devices;
+    for (int device = 0; device < machine_.devices() && std::int64_t(devices.size()) < job.ranks; ++device)
+      if (!taken_[std::size_t(device)]) devices.push_back(device);
+    if (std::int64_t(devices.size()) < job.ranks)
+      throw UserError(job.where, fmt::format("{} ranks, but the jobs before leave {} free devices on {}",
+                                             job.ranks, devices.size(), machine_.name));
+    return devices;
   }
 
   const Machine& machine_;

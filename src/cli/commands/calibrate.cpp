@@ -31,8 +31,12 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The options of `coll` that say where and how long.
-constexpr std::string_view measuring[] = {"ranks", "backend",  "hosts",      "agent",  "testbed",
-                                          "dtype", "max_size", "iterations", "warmup", "watchdog"};
+constexpr std::string_view measuring[] = {"ranks",   "backend",    "hosts",    "agent",
+                                          "testbed", "dtype",      "min_size", "max_size",
+                                          "factor",  "iterations", "warmup",   "watchdog"};
+/// What they are unless typed: few sizes, from where latency counts to where bandwidth does.
+constexpr std::pair<const char*, const char*> usual[] = {
+    {"--min-size", "64"}, {"--max-size", "16MiB"}, {"--factor", "8"}};
 
 std::vector<Argument> measuring_arguments() {
   std::vector<Argument> all;
@@ -40,7 +44,8 @@ std::vector<Argument> measuring_arguments() {
     if (std::ranges::find(measuring, option.name) != std::end(measuring)) {
       all.push_back(argument_of(option, "Measurement"));
       if (option.name == "ranks") all.back().fallback = "one per core";
-      if (option.name == "max_size") all.back().fallback = "16 MiB";
+      for (const auto& [name, value] : usual)
+        if (all.back().name == name) all.back().fallback = value;
     }
   return all;
 }
@@ -73,14 +78,14 @@ using Options = std::vector<std::pair<std::string, std::string>>;
 class Measurement {
  public:
   explicit Measurement(const Arguments& given)
-      : typed_(words_of(given, measuring_arguments(), {"--ranks", "--max-size"})) {
+      : typed_(words_of(given, measuring_arguments(), {"--ranks", "--min-size", "--max-size", "--factor"})) {
     for (const Argument& argument : measuring_arguments())
       if (given.has(argument.name)) values_[argument.name] = given.text(argument.name);
     on_hosts_ = given.has("--hosts") || given.has("--testbed");
     const CollSpec spec = spec_of({});
     ranks_ = spec.ranks > 0 ? spec.ranks : usable_cores();
     if (ranks_ < 2) throw UserError("--ranks", "nothing is communicated by one rank", "ask for 2 or more");
-    if (!given.has("--max-size")) values_["--max-size"] = "16MiB";
+    for (const auto& [name, value] : usual) values_.try_emplace(name, value);
   }
 
   std::int64_t ranks() const { return ranks_; }
@@ -142,9 +147,8 @@ class Measurement {
     const auto has = [&](std::string_view name) {
       return std::ranges::any_of(options, [&](const auto& option) { return option.first == name; });
     };
-    if (!has("--min-size")) all.emplace_back("--min-size", "64");
-    if (values_.contains("--max-size")) all.emplace_back("--max-size", values_.at("--max-size"));
-    all.emplace_back("--factor", "8");
+    for (const auto& [name, value] : usual)
+      if (!has(name)) all.emplace_back(name, values_.at(name));
     return all;
   }
 

@@ -369,6 +369,7 @@ int launch(const CollSpec& spec, const std::vector<std::string>& command) {
   world.ranks = spec.ranks;
   world.hosts = spec.hosts;
   world.agent = spec.agent;
+  world.testbed = spec.testbed;
   world.progress = wants_second_thread(spec) ? spec.progress : "none";
   return launch(world, command);
 }

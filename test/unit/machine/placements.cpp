@@ -131,6 +131,14 @@ TEST(Placement, GivesJobsNodesOfTheirOwn) {
   EXPECT_EQ(jobs[1], (Placement{4, 5}));
 }
 
+TEST(Placement, LetsJobsShareAMachineOfOneNode) {
+  const std::vector<Placement> jobs = place(machine_of(1, 8), {{3}, {4}});
+
+  EXPECT_EQ(jobs[0], (Placement{0, 1, 2}));
+  EXPECT_EQ(jobs[1], (Placement{3, 4, 5, 6}));
+  EXPECT_THROW(place(machine_of(1, 8), {{3}, {6}}), UserError);
+}
+
 TEST(Placement, TakesDevicesByNumber) {
   const std::vector<Placement> jobs =
       place(machine_of(4, 2), {{.ranks = 4, .devices = "0-2,7"}, {.ranks = 2, .devices = "4,3"}});
