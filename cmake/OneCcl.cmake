@@ -29,8 +29,16 @@ function(dlnb_oneccl_module)
   endif()
   list(TRANSFORM sources REPLACE "(.+)" "modules/oneccl/\\1.cpp")
   dlnb_module(dlnb_oneccl SOURCES ${sources} reduction.cpp store.cpp INCLUDES ${headers} LIBRARIES ${libraries})
-  set_target_properties(dlnb_oneccl PROPERTIES BUILD_RPATH "${folder}/lib;${beside_library}"
-                                               INSTALL_RPATH "$ORIGIN;${folder}/lib;${beside_library}")
+  set(rpath "$ORIGIN;${folder}/lib;${beside_library}")
+  # What scripts/install put into this tree goes with the module to where it is installed.
+  cmake_path(IS_PREFIX PROJECT_SOURCE_DIR ${folder} in_this_tree)
+  if(in_this_tree)
+    set(rpath "$ORIGIN")
+    file(GLOB beside ${folder}/lib/libirc.so* ${folder}/lib/libimf.so* ${folder}/lib/libsvml.so* ${folder}/lib/libintlc.so*
+                     ${folder}/lib/libirng.so*)
+    install(FILES ${beside} DESTINATION ${DLNB_MODULES_INSTALL})
+  endif()
+  set_target_properties(dlnb_oneccl PROPERTIES BUILD_RPATH "${folder}/lib;${beside_library}" INSTALL_RPATH "${rpath}")
 endfunction()
 
 dlnb_oneccl_module()
