@@ -67,10 +67,10 @@ int run(const std::vector<std::string>& words) {
   spec.progress = word(3, "auto");
   spec.iterations = 3;
   const double megabytes = std::atof(word(4, "20").c_str()), milliseconds = std::atof(word(5, "200").c_str());
-  if (needs_launcher(spec.backend) && !inside_a_world()) return launch(spec, words);
+  const Schedule overlapped = schedule(spec.ranks, std::int64_t(megabytes * 1e6 / 4), milliseconds * 1e-3);
+  if (needs_launcher(spec.backend) && !inside_a_world()) return launch(overlapped, spec, words);
 
-  const auto trace =
-      run_live(schedule(spec.ranks, std::int64_t(megabytes * 1e6 / 4), milliseconds * 1e-3), spec);
+  const auto trace = run_live(overlapped, spec);
   if (!trace) return 0;
   const std::size_t per_step = 2 + 5 * std::size_t(operations),
                     compute_begin = 2 + 2 * std::size_t(operations);

@@ -49,12 +49,28 @@ Result describe(std::string kind, const RunSpec& spec, const Schedule& schedule,
   result.library = trace.library;
   result.ledger = ledger_of(schedule);
   result.metrics = analyse(trace, schedule);
+  result.stopped_by = trace.stopped_by;
+  result.clock_bound = double(trace.clock_bound_ns) * 1e-9;
+  result.series = trace.series;
+  result.lost = trace.lost;
   result.binding = trace.binding;
   result.energy = trace.energy;
   result.valid = trace.valid;
   result.notes = schedule.notes;
   result.notes.insert(result.notes.end(), trace.notes.begin(), trace.notes.end());
   return result;
+}
+
+Result live_result(const RunSpec& spec, const Schedule& schedule, const Trace& trace) {
+  Result result = describe("run", spec, schedule, trace, {.name = "this host"});
+  result.provenance = provenance_of_this_host();
+  return result;
+}
+
+OnPartial partial_trace(const RunSpec& spec, const Schedule& schedule, const OnPartialResult& on_partial) {
+  if (!on_partial) return {};
+  return
+      [&spec, &schedule, on_partial](const Trace& trace) { on_partial(live_result(spec, schedule, trace)); };
 }
 
 Placement placement_of(const CollSpec& spec, const Machine& machine) {
@@ -110,14 +126,18 @@ std::vector<Result> simulate(const std::vector<JobSpec>& jobs) {
   return results;
 }
 
-std::optional<Result> run(const RunSpec& spec) {
+std::optional<Result> run(const RunSpec& spec, const OnPartialResult& on_partial) {
   const Schedule schedule = make_schedule(spec);
-  const std::optional<Trace> trace = run_live(schedule, spec);
+  const std::optional<Trace> trace = run_live(schedule, spec, partial_trace(spec, schedule, on_partial));
   if (!trace) return std::nullopt;
+  return live_result(spec, schedule, *trace);
+}
 
-  Result result = describe("run", spec, schedule, *trace, {.name = "this host"});
-  result.provenance = provenance_of_this_host();
-  return result;
+int start_ranks(const RunSpec& spec, const std::vector<std::string>& command,
+                const OnPartialResult& on_partial) {
+  const Schedule schedule =
+      make_schedule(spec);  // whatever is wrong with it is said here, and not by every rank
+  return launch(schedule, spec, command, partial_trace(spec, schedule, on_partial));
 }
 
 CollTable simulate(const CollSpec& spec) {

@@ -50,6 +50,10 @@ struct Result {
   std::string executor, library;
   Ledger ledger;
   Metrics metrics;
+  std::string stopped_by;            ///< live runs: as in Trace
+  double clock_bound = 0;            ///< live runs: seconds, two ranks' clocks differ by at most
+  std::vector<SeriesRow> series;     ///< of a run without end
+  std::vector<LostRankState> lost;   ///< ranks that others waited for in vain
   std::string job;                   ///< its name among several
   std::optional<Slowdown> slowdown;  ///< beside them
   std::vector<RankBinding> binding;  ///< live runs

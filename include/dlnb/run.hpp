@@ -3,6 +3,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -57,9 +58,12 @@ Calibration calibrate(const std::string& machine, const std::vector<CollTable>& 
 /// The whole line for jobs side by side on one simulated machine, which all of them name; each result has its slowdown
 /// against the same job alone at the same place.
 std::vector<Result> simulate(const std::vector<JobSpec>& jobs);
+/// Takes the result of a run that was not finished: INVALID where ranks were lost, valid where a run without end was
+/// left in the middle of an iteration. Called in one process, in any thread.
+using OnPartialResult = std::function<void(const Result&)>;
 
 /// The whole line, live; called on every rank, a result on rank 0 only.
-std::optional<Result> run(const RunSpec& spec);
+std::optional<Result> run(const RunSpec& spec, const OnPartialResult& on_partial = {});
 
 /// The collective benchmark, live; called on every rank, a table on rank 0 only.
 std::optional<CollTable> coll(const CollSpec& spec);

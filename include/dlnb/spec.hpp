@@ -52,8 +52,13 @@ struct RunSpec {
   std::string binding = "auto";    ///< auto | none | core | numa | gpu
   int iterations = 6;
   int warmup = 1;
+  bool forever = false;  ///< until a signal ends it
   Seconds min_time{0};
-  Seconds watchdog{60};  ///< longest wait for one operation before a rank counts as lost
+  Seconds max_time{0};  ///< 0: none
+  double spread = 0;    ///< relative half-width of the 95 % confidence interval; 0: not asked
+  std::int64_t max_iterations = 10'000;  ///< where `spread` is asked
+  Seconds watchdog{60};                  ///< longest wait for one operation before a rank counts as lost
+  std::string recorder;  ///< folder of the flight recorders; empty: a private one on every host
   bool verify = true;
 
   std::string placement = "linear";  ///< simulate

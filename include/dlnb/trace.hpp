@@ -26,6 +26,23 @@ struct RankTrace {
   std::int64_t compute_error_ns = 0;  ///< mean |measured − asked|
 };
 
+/// Some iterations in a row, of one rank or of all: what is left of them in a run too long to keep each.
+/// Nanoseconds, summed over the iterations; of all ranks those of the slowest.
+struct SeriesRow {
+  std::int64_t iteration = 0;  ///< the first
+  std::int64_t count = 0;
+  std::int64_t time = 0;
+  std::int64_t low = 0, high = 0;  ///< of one iteration
+  std::int64_t communication = 0;  ///< of `time`, outside compute
+};
+
+/// A rank that others waited for in vain.
+struct LostRankState {
+  std::int64_t rank = 0;
+  std::string state;  ///< "its process is stopped"
+  std::string place;  ///< "last seen in compute (operation 11) of iteration 4"
+};
+
 /// Where a rank of a live run was.
 struct RankBinding {
   std::int64_t rank = 0;
@@ -49,8 +66,12 @@ struct Trace {
   std::string executor;  ///< "sim", "mpi", "threads"
   std::string library;   ///< "Open MPI 4.1.4", …
   int iterations = 0;
-  std::vector<RankTrace> ranks;     ///< ascending
-  std::int64_t clock_bound_ns = 0;  ///< clocks of two ranks differ by at most this
+  std::int64_t first_iteration = 0;  ///< of those kept; a run without end keeps the latest only
+  std::vector<RankTrace> ranks;      ///< ascending
+  std::int64_t clock_bound_ns = 0;   ///< clocks of two ranks differ by at most this
+  std::string stopped_by;            ///< live: "iterations", "min_time", "spread", …, "SIGTERM", "lost_rank"
+  std::vector<SeriesRow> series;     ///< of a run without end: all its iterations
+  std::vector<LostRankState> lost;
   bool valid = true;
   std::vector<RankBinding> binding;  ///< live; by rank
   std::vector<RankEnergy> energy;    ///< by rank; empty where a machine has no counter

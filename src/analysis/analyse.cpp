@@ -30,6 +30,8 @@ Metrics analyse(const Trace& trace, const Schedule& schedule) {
   Timeline timeline = timeline_of(trace, arrivals, result.timeline_iteration);
   result.timeline = std::move(timeline.ranks);
   result.timeline_truncated = timeline.truncated;
+  for (IterationRow& row : result.iterations) row.iteration += int(trace.first_iteration);
+  result.timeline_iteration += int(trace.first_iteration);
   return result;
 }
 

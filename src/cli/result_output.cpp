@@ -142,7 +142,7 @@ void write_results(const Arguments& given, const std::vector<Result>& jobs) {
   if (invalid != jobs.end()) throw WrongResult(invalid->job, "the result is INVALID", "its notes say why");
 }
 
-void write_result(const Arguments& given, const Result& result) {
+void put_result(const Arguments& given, const Result& result) {
   progress::clear();
   const std::string output = given.text("--output");
   if (!output.empty() && output != "-") {
@@ -153,6 +153,10 @@ void write_result(const Arguments& given, const Result& result) {
   print(written(result, as_json ? "json" : "text"));
   if (!as_json && output.empty() && !given.has("--quiet"))
     print("\nnext: write it with -o result.json, then look at it with `dlnetbench report result.json`\n");
+}
+
+void write_result(const Arguments& given, const Result& result) {
+  put_result(given, result);
   if (!result.valid) throw WrongResult(result.kind, "the result is INVALID", "its notes say why");
 }
 

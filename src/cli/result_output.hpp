@@ -37,7 +37,8 @@ std::string slowdown_table(const std::vector<JobOutcome>& jobs);
 void write_results(const Arguments& given, const std::vector<Result>& jobs);
 
 /// Writes the file by its extension, then JSON or the summary to stdout.
-/// Throws WrongResult after that where the result is INVALID.
+void put_result(const Arguments& given, const Result& result);
+/// The same. Throws WrongResult after that where the result is INVALID.
 void write_result(const Arguments& given, const Result& result);
 
 }  // namespace dlnb

@@ -41,7 +41,7 @@ Value members(const Value& table, Chosen chosen) {
 
 // A path written in a file means a file beside it.
 void anchor_paths(Value& layer, const std::filesystem::path& folder) {
-  for (const std::string key : {"model", "device", "machine", "plan", "plan.name"}) {
+  for (const std::string key : {"model", "device", "machine", "plan", "plan.name", "recorder"}) {
     const Value* value = layer.find_path(key);
     if (!value || !value->is_string()) continue;
     const auto& text = std::get<std::string>(value->data());

@@ -12,6 +12,15 @@
 namespace dlnb {
 namespace {
 
+struct Folder {
+  std::string_view name, help;
+
+  void read(const Value& value, std::string_view key, RunSpec& spec) const {
+    read_value(value, key, spec.recorder);
+  }
+  OptionInfo info(const RunSpec&) const { return {std::string(name), "folder", "", std::string(help)}; }
+};
+
 // A plan is a tree of its own; src/config/plan.cpp makes sense of it.
 struct Plan {
   std::string_view name;
@@ -70,8 +79,20 @@ constexpr auto table = options(
     option("warmup", &RunSpec::warmup, "steps before them that are not measured", Range{0, 1e6}),
     option("min_time", &RunSpec::min_time, "go on measuring for at least this long, e.g. '10 s'",
            Range{0, 1e7}),
+    option("max_time", &RunSpec::max_time, "no iteration is begun after this long; 0: no limit",
+           Range{0, 1e7}),
+    option(
+        "spread", &RunSpec::spread,
+        "go on until the mean iteration time is known within this share of it, e.g. 0.02 (95 % confidence); "
+        "0: not asked",
+        Range{0, 1}),
+    option("max_iterations", &RunSpec::max_iterations,
+           "where spread is asked for: give up after as many steps", rounds),
+    option("forever", &RunSpec::forever, "go on until SIGINT, SIGTERM or SIGUSR1, in bounded memory"),
     option("watchdog", &RunSpec::watchdog, "longest wait for one operation before a rank counts as lost",
            patience),
+    Folder{"recorder",
+           "folder that all hosts reach for the flight recorders; default: a private one on every host"},
     option("verify", &RunSpec::verify, "check the data of every operation before timing"),
     named<RunSpec>("placement", &RunSpec::placement, "how ranks are put on the simulated machine's devices"),
     named<RunSpec>("devices", &RunSpec::devices,

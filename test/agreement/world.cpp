@@ -32,7 +32,8 @@ int start(std::span<char*> arguments) {
   for (const test::Tried& tried : test::tried_plans()) {
     if (tried.name != arguments[1]) continue;
     const RunSpec spec = test::spec_of(tried, arguments[2]);
-    return inside_a_world() ? compare(spec) : launch(spec, {arguments.begin(), arguments.end()});
+    return inside_a_world() ? compare(spec)
+                            : launch(make_schedule(spec), spec, {arguments.begin(), arguments.end()});
   }
   throw UserError("agreement_world", std::string("nothing is called '") + arguments[1] + "'");
 }

@@ -27,9 +27,14 @@ std::vector<Argument> arguments() {
   return all;
 }
 
+/// What was measured of a run that ends otherwise than it should, which its exit code says.
+OnPartialResult partial_output(const Arguments& given) {
+  return [&given](const Result& result) { put_result(given, result); };
+}
+
 int run_here(const Arguments& given, const RunSpec& spec) {
   if (!is_first_rank()) log::set_level(log::Level::quiet);
-  const std::optional<Result> result = dlnb::run(spec);
+  const std::optional<Result> result = dlnb::run(spec, partial_output(given));
   if (result) write_result(given, *result);
   return int(Exit::success);
 }
@@ -63,9 +68,9 @@ int run_command(const Arguments& given) {
                     fmt::format("ranks of '{}' are threads of one process, on one host", spec.backend),
                     "choose a backend whose ranks are processes, such as --backend mpi");
   if (inside_a_world() || !needs_launcher(spec.backend)) return run_here(given, spec);
-  make_schedule(spec);  // whatever is wrong with it is said here, once, and not by every rank
   if (progress::is_on()) hand_on_progress();
-  return launch(spec, rank_command(given, spec.origin.find("ranks") ? 0 : spec.ranks));
+  return start_ranks(spec, rank_command(given, spec.origin.find("ranks") ? 0 : spec.ranks),
+                     partial_output(given));
 }
 
 }  // namespace

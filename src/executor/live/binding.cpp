@@ -179,8 +179,9 @@ Binding bind(const Schedule& schedule, std::int64_t rank, bool all_reduce_in_pla
 }
 
 std::string describe(const Schedule& schedule, const Operation& operation, std::size_t index) {
-  std::string text = fmt::format("{} over {} (operation {}", name_of(operation.kind),
-                                 schedule.grid.text(operation.axes), index);
+  std::string text = name_of(operation.kind);
+  if (operation.axes != 0) text += " over " + schedule.grid.text(operation.axes);
+  text += fmt::format(" (operation {}", index);
   if (operation.layer != nothing) text += fmt::format(", layer {}", operation.layer);
   if (operation.unit != nothing) text += fmt::format(", unit {}", operation.unit);
   if (operation.microbatch != nothing) text += fmt::format(", micro-batch {}", operation.microbatch);

@@ -20,6 +20,7 @@ struct Action {
     run,    ///< blocking transfer
     start,  ///< non-blocking transfer, in `slot`
     wait,   ///< for `waited[first_waited … + waited_count)`
+    fault,  ///< on purpose (fault.hpp)
   };
 
   What what = What::skip;

@@ -44,7 +44,14 @@ class Control {
     broadcast(std::as_writable_bytes(std::span(&value, 1)));
     return value;
   }
-  /// Bytes between rank 0 and one other.
+  /// The same number of values everywhere.
+  template <class T>
+    requires std::is_trivially_copyable_v<T>
+  std::vector<T> broadcast_values(std::vector<T> values) const {
+    broadcast(std::as_writable_bytes(std::span(values)));
+    return values;
+  }
+  /// Bytes between two ranks.
   void send(int peer, std::span<const std::byte> bytes) const;
   void receive(int peer, std::span<std::byte> bytes) const;
 

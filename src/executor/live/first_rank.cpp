@@ -23,6 +23,12 @@ fs::path folder_told() {
   return folder ? folder : "";
 }
 
+fs::path folder_for_temporaries() {
+  std::error_code failure;
+  const fs::path folder = fs::temp_directory_path(failure);
+  return failure ? fs::path() : folder;
+}
+
 void write_number(const fs::path& file, int number) { std::ofstream(file) << number << '\n'; }
 
 std::optional<int> number_in(const fs::path& file) {
@@ -44,10 +50,12 @@ std::string said_of(int status, const std::string& who) {
 
 }  // namespace
 
-FirstRankFolder::FirstRankFolder() {
+FirstRankFolder::FirstRankFolder() : FirstRankFolder(folder_for_temporaries()) {}
+
+FirstRankFolder::FirstRankFolder(const fs::path& above) {
   std::error_code failure;
-  std::string pattern = (fs::temp_directory_path(failure) / "dlnetbench-XXXXXX").string();
-  if (failure || !mkdtemp(pattern.data())) return;
+  std::string pattern = (above / "dlnetbench-XXXXXX").string();
+  if (above.empty() || !mkdtemp(pattern.data())) return;
   folder_ = pattern;
   fs::create_directory(folder_ / store_name, failure);
 }
@@ -83,6 +91,8 @@ void report_as_first_rank() {
       },
       nullptr);
 }
+
+fs::path launch_folder() { return folder_told(); }
 
 std::string store_folder() {
   if (const char* const asked = std::getenv("DLNETBENCH_STORE")) return asked;

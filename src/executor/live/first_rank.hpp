@@ -23,7 +23,8 @@ struct FirstRank {
 /// holds the store of ranks that no launcher connects.
 class FirstRankFolder {
  public:
-  FirstRankFolder();
+  FirstRankFolder();  ///< with the temporary files
+  explicit FirstRankFolder(const std::filesystem::path& above);
   ~FirstRankFolder();
   FirstRankFolder(const FirstRankFolder&) = delete;
   FirstRankFolder& operator=(const FirstRankFolder&) = delete;
@@ -33,6 +34,7 @@ class FirstRankFolder {
   /// Tells which signal the ranks are going to be ended for.
   void tell_signal(int signal) const;
   FirstRank look() const;
+  const std::filesystem::path& path() const { return folder_; }
 
  private:
   std::filesystem::path folder_;
@@ -41,6 +43,8 @@ class FirstRankFolder {
 /// The first rank's side: says now that it has begun and, when the process exits, with which code. Does nothing where
 /// no folder was named or it is on another host.
 void report_as_first_rank();
+/// The folder of the process that started this one; empty: none did. It may be on another host.
+std::filesystem::path launch_folder();
 /// The folder of this run's store (store.hpp): DLNETBENCH_STORE, or what the starting process made; empty: neither.
 std::string store_folder();
 /// The signal this run is being ended for as the starting process got it; 0 where it told none.

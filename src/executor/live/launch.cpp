@@ -15,14 +15,22 @@
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
+#include <optional>
 
 #include "core/log.hpp"
 #include "executor/live/backend.hpp"
+#include "executor/live/diagnosis.hpp"
+#include "executor/live/fault.hpp"
 #include "executor/live/first_rank.hpp"
 #include "executor/live/host_blocks.hpp"
 #include "executor/live/live.hpp"
 #include "executor/live/outstanding.hpp"
 #include "executor/live/programs.hpp"
+#include "executor/live/rank_watch.hpp"
+#include "executor/live/recorder.hpp"
+#include "executor/live/run_folder.hpp"
+#include "executor/live/salvage.hpp"
+#include "executor/live/session.hpp"
 #include "executor/live/surroundings.hpp"
 #include "executor/live/testbed.hpp"
 
@@ -63,13 +71,7 @@ class HeldSignals {
   HeldSignals& operator=(const HeldSignals&) = delete;
 
   const sigset_t& before() const { return before_; }
-  /// The next one, or 0 after a tenth of a second: where other threads of the program do not hold SIGCHLD
-  /// back, it may have gone to one of them.
-  int next() const {
-    const timespec limit{0, 100'000'000};
-    const int signal = sigtimedwait(&held_, nullptr, &limit);
-    return signal > 0 ? signal : 0;
-  }
+  const sigset_t& held() const { return held_; }
 
  private:
   sigset_t held_, before_;
@@ -206,16 +208,99 @@ LaunchRequest request_of(const RunSpec& spec) {
   return request;
 }
 
-}  // namespace
+struct Course {
+  int asked = 0;   ///< signals to end
+  int signal = 0;  ///< the first of them
+  bool left_in_the_middle = false;
+};
 
-int launch(const RunSpec& spec, const std::vector<std::string>& command) {
+/// Until all children have ended.
+Course wait_for(Children& children, RankWatch& watch, const HeldSignals& signals,
+                const FirstRankFolder& folder, bool forever) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::seconds grace_of_launcher{5};
+  const std::chrono::duration<double> patience(patience_after_signal);
+  Course course;
+  Clock::time_point asked_at, lost_at = Clock::time_point::max();
+  while (!children.ended()) {
+    const int signal = watch.wait(signals.held());
+    const Clock::time_point now = Clock::now();
+    if (lost_at == Clock::time_point::max() && !watch.first_to_end().empty()) lost_at = now;
+    // It was to end the others.
+    if (lost_at < now && now - lost_at > grace_of_launcher) children.signal(SIGKILL, true);
+    if (forever && course.asked == 1 && now - asked_at > patience && !watch.collecting()) {
+      course.left_in_the_middle = true;
+      children.signal(SIGKILL, true);
+      watch.end_leftovers();
+    }
+    if (signal == 0 || signal == SIGCHLD) continue;
+    // First politely: launchers hand SIGUSR1 on to the ranks, which end after their iteration.
+    if (++course.asked == 1) {
+      asked_at = now;
+      course.signal = signal;
+      folder.tell_signal(signal);
+      log::info("ending after the current iteration; once more ends at once");
+    }
+    children.signal(course.asked == 1 ? SIGUSR1 : course.asked == 2 ? SIGTERM : SIGKILL, course.asked > 2);
+  }
+  return course;
+}
+
+/// What is done with the flight recorders of a run that did not end as it should.
+struct Aftermath {
+  const Schedule& schedule;
+  const RunSpec& spec;
+  const OnPartial& on_partial;
+  std::filesystem::path folder = {};
+
+  int after_signal(int signal) const {
+    const Trace trace = salvage_after_signal(spec, records(), schedule.grid.ranks(), signal);
+    if (on_partial) on_partial(trace);
+    return int(trace.valid ? Exit::success : Exit::wrong_result);
+  }
+
+  /// Throws LostRank where it is known who is missing.
+  void after_loss(const RankWatch& watch, bool asked_to_end_at_once, const std::string& otherwise) const {
+    const std::vector<Record> all = records();
+    std::optional<Diagnosis> diagnosis = left_diagnosis(folder);
+    const bool ended = !diagnosis && !asked_to_end_at_once && !watch.first_to_end().empty();
+    if (ended) {
+      const std::vector<RankState> states = states_of(all, schedule.grid.ranks());
+      std::vector<std::int64_t> first = waited_for(schedule, states, watch.ended_then());
+      if (first.empty()) first = watch.first_to_end();
+      diagnosis = diagnose(schedule, states, first);
+    }
+    const bool known = diagnosis.has_value();
+    if (!known) diagnosis = Diagnosis{.text = otherwise};
+    if (on_partial && !all.empty()) try {
+        on_partial(salvage_after_loss(spec, all, schedule.grid.ranks(), *diagnosis));
+      } catch (const Error& error) {  // the loss is what is reported
+        log::warn(fmt::format("what was measured before could not be written: {}", error.what()));
+      }
+    if (!known) return;
+    throw LostRank(
+        "run", diagnosis->text,
+        ended ? "it crashed, or was killed from outside or for want of memory (the kernel's log tells)" : "");
+  }
+
+ private:
+  std::vector<Record> records() const { return read_records(folder, schedule.grid.ranks(), 0); }
+};
+
+/// `aftermath` null: nothing is kept of a run that is lost.
+int launch(const RunSpec& spec, const std::vector<std::string>& command, Aftermath* aftermath) {
   const Backend& backend = usable_backend(spec.backend);
   if (!backend.launcher)
     throw UserError("--backend", fmt::format("ranks of '{}' are threads and need no launcher", backend.name));
   const LaunchRequest request = request_of(spec);
   Launcher launcher = backend.launcher(request);
   const bool ranks_are_ours = launcher.command.empty();
-  const FirstRankFolder folder;
+  // In memory, for the flight recorders; what ranks on other hosts are to reach is with the temporary files.
+  const FirstRankFolder folder =
+      request.hosts.empty() ? FirstRankFolder(folder_of_folders()) : FirstRankFolder();
+  const std::filesystem::path records =
+      spec.recorder.empty() ? folder.path() : recorder_folder(spec.recorder, 0);
+  clear_records(records);
   Child child{std::move(launcher.command), std::move(launcher.environment)};
   child.command.insert(child.command.end(), command.begin(), command.end());
   child.environment.push_back(folder.variable());
@@ -227,19 +312,40 @@ int launch(const RunSpec& spec, const std::vector<std::string>& command) {
   Children children(ranks_are_ours ? ranks_of(request, child) : std::vector{std::move(child)});
 
   const HeldSignals signals;
+  RankWatch watch(records, spec.ranks);
   children.start(signals.before());
-  int asked = 0;
-  while (!children.ended()) {
-    const int signal = signals.next();
-    if (signal == 0 || signal == SIGCHLD) continue;
-    // First politely: launchers hand SIGUSR1 on to the ranks, which end after their iteration.
-    if (++asked == 1) {
-      folder.tell_signal(signal);
-      log::info("ending after the current iteration; once more ends at once");
-    }
-    children.signal(asked == 1 ? SIGUSR1 : asked == 2 ? SIGTERM : SIGKILL, asked > 2);
+  const Course course = wait_for(children, watch, signals, folder, spec.forever);
+  watch.end_leftovers();
+  if (!aftermath) {
+    const auto diagnosis = left_diagnosis(records);
+    if (diagnosis) throw LostRank("run", diagnosis->text);
+    return verdict(children.status(), folder.look(), course.asked, children.first_failed());
   }
-  return verdict(children.status(), folder.look(), asked, children.first_failed());
+
+  aftermath->folder = records;
+  if (course.left_in_the_middle) return aftermath->after_signal(course.signal);
+  int code = int(Exit::lost_rank);
+  try {
+    code = verdict(children.status(), folder.look(), course.asked, children.first_failed());
+  } catch (const LostRank& error) {
+    aftermath->after_loss(watch, course.asked > 1, error.what());
+    throw;
+  }
+  if (code == int(Exit::lost_rank)) aftermath->after_loss(watch, false, "a rank has ended the run");
+  return code;
+}
+
+}  // namespace
+
+int launch(const Schedule& schedule, const RunSpec& spec, const std::vector<std::string>& command,
+           const OnPartial& on_partial) {
+  fault_asked(schedule, false);  // what is wrong with it is said once
+  Aftermath aftermath{schedule, spec, on_partial};
+  return launch(spec, command, &aftermath);
+}
+
+int launch(const RunSpec& spec, const std::vector<std::string>& command) {
+  return launch(spec, command, nullptr);
 }
 
 }  // namespace dlnb

@@ -16,10 +16,15 @@
 
 namespace dlnb {
 
+/// Takes what was measured before a run was lost, which is INVALID, or left in the middle of an iteration.
+using OnPartial = std::function<void(const Trace&)>;
+
 /// Runs the schedule live. Called in every rank's process (or once, for `threads`);
 /// returns the merged trace on rank 0 and an empty optional on the others.
-/// Errors are agreed on: every rank throws the same one.
-std::optional<Trace> run_live(const Schedule& schedule, const RunSpec& spec);
+/// Errors are agreed on: every rank throws the same one. `on_partial` is called in one process at most, in any thread;
+/// where a process of ours has started the ranks, not here but in `launch`.
+std::optional<Trace> run_live(const Schedule& schedule, const RunSpec& spec,
+                              const OnPartial& on_partial = {});
 
 /// Runs the collective benchmark live: called and answering as run_live does.
 std::optional<CollTable> run_coll(const CollSpec& spec);
@@ -40,7 +45,10 @@ bool needs_launcher(const std::string& backend);
 /// Starts `ranks` copies of this command under the backend's own launcher and waits for them.
 /// Returns the exit code of the run. SIGINT, SIGTERM and SIGUSR1 ask the ranks to end after the current
 /// iteration; a second one ends them at once. Throws UserError (no such backend), Unavailable (library or launcher
-/// absent) and LostRank (a rank was killed or crashed).
+/// absent) and LostRank (a rank was killed, crashed or hung, which the message names).
+int launch(const Schedule& schedule, const RunSpec& spec, const std::vector<std::string>& command,
+           const OnPartial& on_partial = {});
+/// The same where nothing is to be kept of a run that is lost, or the ranks run no schedule.
 int launch(const RunSpec& spec, const std::vector<std::string>& command);
 int launch(const CollSpec& spec, const std::vector<std::string>& command);
 

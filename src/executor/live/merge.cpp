@@ -60,8 +60,9 @@ RankTrace unpack(std::span<const std::byte> bytes) {
   return trace;
 }
 
-void to_first_clock(RankTrace& trace, const Offset& before, const Offset& after) {
-  const auto move = [&](std::int64_t& reading) { reading = on_first_clock(reading, before, after); };
+void to_first_clock(RankTrace& trace, std::span<const Offset> estimates) {
+  if (estimates.empty()) return;
+  const auto move = [&](std::int64_t& reading) { reading = on_first_clock(reading, estimates); };
   for (std::int64_t& begin : trace.iteration_begin) move(begin);
   for (std::int64_t& end : trace.iteration_end) move(end);
   for (Interval& interval : trace.intervals)

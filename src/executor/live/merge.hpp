@@ -17,7 +17,7 @@ std::vector<std::byte> pack(const RankTrace& trace);
 RankTrace unpack(std::span<const std::byte> bytes);
 
 /// Moves a record to rank 0's clock.
-void to_first_clock(RankTrace& trace, const Offset& before, const Offset& after);
+void to_first_clock(RankTrace& trace, std::span<const Offset> estimates);
 
 /// Shifts all ranks so that the earliest iteration begins at 0.
 void shift_to_common_start(std::vector<RankTrace>& ranks);

@@ -1,12 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <atomic>
+#include <filesystem>
 #include <mutex>
 
+#include <dlnb/error.hpp>
+
+#include "core/log.hpp"
 #include "executor/live/backend.hpp"
 #include "executor/live/binding.hpp"
 #include "executor/live/compute.hpp"
 #include "executor/live/first_rank.hpp"
 #include "executor/live/live.hpp"
 #include "executor/live/outstanding.hpp"
+#include "executor/live/recorder.hpp"
+#include "executor/live/run_folder.hpp"
+#include "executor/live/salvage.hpp"
 #include "executor/live/session.hpp"
 #include "executor/live/stop.hpp"
 #include "executor/live/surroundings.hpp"
@@ -19,21 +27,93 @@ const Backend& usable_backend(std::string_view name) {
   return backend;
 }
 
-std::optional<Trace> run_live(const Schedule& schedule, const RunSpec& spec) {
-  const Backend& backend = usable_backend(spec.backend);
-  const ProgressMode progress = progress_mode(spec.progress);
-  refuse_unsupported(schedule);
+namespace {
 
-  if (inside_a_world() && is_first_rank()) report_as_first_rank();
-  const StopSignals signals;
+/// Sleeps that end when the world does: the ranks are threads, and their process cannot end before them.
+class WakingClock final : public Clock {
+ public:
+  explicit WakingClock(const std::atomic<bool>& over) : over_(over) {}
+
+  std::int64_t now() override { return clock_.now(); }
+  void yield() override { clock_.yield(); }
+  void sleep(std::int64_t nanoseconds) override {
+    for (const std::int64_t until = clock_.now() + nanoseconds; nanoseconds > nap;
+         nanoseconds = until - clock_.now()) {
+      clock_.sleep(nap);
+      if (over_.load(std::memory_order_relaxed)) throw LostRank("threads", "the world has ended");
+    }
+    if (nanoseconds > 0) clock_.sleep(nanoseconds);
+  }
+
+ private:
+  static constexpr std::int64_t nap = 50'000'000;
+
+  Clock& clock_ = monotonic_clock();
+  const std::atomic<bool>& over_;
+};
+
+void open_world(const Backend& backend, const Schedule& schedule, const RunSpec& spec, Clock& clock,
+                const SessionOptions& options, std::optional<Trace>& trace) {
   std::mutex mutex;  // ranks may be threads
-  std::optional<Trace> trace;
-  const WorldOptions options{schedule.grid.ranks(), progress == ProgressMode::thread, spec.watchdog};
-  backend.open(options, [&](Transport& transport) {
-    std::optional<Trace> own = run_session(schedule, spec, transport, monotonic_clock());
+  const WorldOptions world{schedule.grid.ranks(), progress_mode(spec.progress) == ProgressMode::thread,
+                           spec.watchdog};
+  backend.open(world, [&](Transport& transport) {
+    std::optional<Trace> own = run_session(schedule, spec, transport, clock, options);
     const std::lock_guard lock(mutex);
     if (own) trace = std::move(own);
   });
+}
+
+/// All ranks in this process, which therefore outlives them.
+std::optional<Trace> run_threads(const Backend& backend, const Schedule& schedule, const RunSpec& spec,
+                                 SessionOptions options) {
+  const FirstRankFolder folder(folder_of_folders());
+  std::atomic<bool> over = false;
+  WakingClock clock(over);
+  options.folder = spec.recorder.empty() ? folder.path() : std::filesystem::path(spec.recorder);
+  options.ranks_are_threads = true;
+  options.over = &over;
+  clear_records(options.folder);
+  std::optional<Trace> trace;
+  try {
+    open_world(backend, schedule, spec, clock, options, trace);
+  } catch (const LostRank&) {
+    const auto records = read_records(options.folder, schedule.grid.ranks(), 0);
+    if (const auto diagnosis = left_diagnosis(options.folder)) {
+      if (options.on_partial) try {
+          options.on_partial(salvage_after_loss(spec, records, schedule.grid.ranks(), *diagnosis));
+        } catch (const Error& error) {  // the loss is what is reported
+          log::warn(std::string("what was measured before could not be written: ") + error.what());
+        }
+      throw LostRank("run", diagnosis->text);
+    }
+    if (!spec.forever || StopSignals::first() == 0) throw;
+    return salvage_after_signal(spec, records, schedule.grid.ranks(), StopSignals::first());
+  }
+  return trace;
+}
+
+}  // namespace
+
+std::optional<Trace> run_live(const Schedule& schedule, const RunSpec& spec, const OnPartial& on_partial) {
+  const Backend& backend = usable_backend(spec.backend);
+  refuse_unsupported(schedule);
+  const StopSignals signals;
+  SessionOptions options;
+  options.fault = fault_asked(schedule, !backend.launcher);
+  options.on_partial = on_partial;
+  if (!backend.launcher) return run_threads(backend, schedule, spec, std::move(options));
+
+  if (inside_a_world() && is_first_rank()) report_as_first_rank();
+  if (const std::filesystem::path folder = launch_folder(); !folder.empty()) {
+    // Elsewhere it is the ranks of that host which say who is missing; the records are out of everybody's reach.
+    options.on_partial = {};
+    std::error_code failure;
+    if (std::filesystem::is_directory(folder, failure))
+      options.folder = spec.recorder.empty() ? folder : std::filesystem::path(spec.recorder);
+  }
+  std::optional<Trace> trace;
+  open_world(backend, schedule, spec, monotonic_clock(), options, trace);
   return trace;
 }
 

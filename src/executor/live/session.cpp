@@ -2,10 +2,11 @@
 #include "executor/live/session.hpp"
 
 #include <fmt/format.h>
-#include <string.h>  // sigabbrev_np
 
 #include <algorithm>
 #include <memory>
+#include <random>
+#include <thread>
 #include <utility>
 #include <vector>
 
@@ -23,9 +24,12 @@
 #include "executor/live/hosts.hpp"
 #include "executor/live/merge.hpp"
 #include "executor/live/outstanding.hpp"
+#include "executor/live/run_folder.hpp"
+#include "executor/live/salvage.hpp"
+#include "executor/live/sentry.hpp"
 #include "executor/live/stop.hpp"
+#include "executor/live/stopping.hpp"
 #include "executor/live/verify.hpp"
-#include "executor/live/watchdog.hpp"
 
 namespace dlnb {
 namespace {
@@ -34,18 +38,25 @@ namespace {
 struct Terms {
   bool cores_shared = false;  ///< somewhere: then no rank spins
   bool one_clock = true;
+  std::uint64_t run = 0;            ///< a number that tells this run from others
+  std::int64_t ranks_per_host = 1;  ///< at most
 };
+
+/// What rank 0 tells about the iteration under way.
+enum Decision : std::int64_t { another, last_one, clocks_then_another };
 
 class Session {
  public:
-  Session(const Schedule& schedule, const RunSpec& spec, Transport& transport, Clock& clock)
+  Session(const Schedule& schedule, const RunSpec& spec, Transport& transport, Clock& clock,
+          const SessionOptions& options)
       : schedule_(schedule),
         spec_(spec),
+        options_(options),
         transport_(transport),
         clock_(clock),
         mode_(progress_mode(spec.progress)),
         control_(transport),
-        watchdog_(spec.watchdog, [this](int place, double seconds) { lost(place, seconds); }) {}
+        rule_(spec) {}
 
   std::optional<Trace> run() {
     const std::int64_t ranks = schedule_.grid.ranks();
@@ -55,37 +66,42 @@ class Session {
     binding_ = bind(schedule_, transport_.rank(), transport_.reduces_in_place());
     refuse_what_the_library_lacks();
     const Terms terms = settle_terms();
+    set_sentry(terms);
     neighbours_ = find_neighbours(control_);
     cores_.emplace(control_, neighbours_, binding_mode(spec_.binding), threads());
-    if (const Cpus* helpers = cores_->helpers()) watchdog_.move_to(*helpers);
+    if (const Cpus* helpers = cores_->helpers()) sentry_->watchdog().move_to(*helpers);
     if (terms.cores_shared) transport_.share_cores();
     prepare();
-    const Offset before = terms.one_clock ? Offset{} : estimate_offset(control_, clock_);
+    read_clocks(terms);
     if (spec_.verify) verify_data();
     // Each transfer is tried in any case, in an order in which no two ranks wait for each other.
-    else if (transport_.connects_on_first_use()) verify(schedule_, binding_, transport_, watchdog_);
+    else if (transport_.connects_on_first_use()) try_transfers();
     measure(terms);
-    const Offset after = terms.one_clock ? Offset{} : estimate_offset(control_, clock_);
-    return collect(before, after);
+    read_clocks(terms);
+    return collect();
   }
 
  private:
-  static constexpr const char* other_places[] = {"setting up communicators", "starting together",
-                                                 "agreeing on another iteration", "collecting the record"};
-  enum Place : int { setting_up, starting, agreeing, collecting };
+  static constexpr double clock_interval = 30;  ///< seconds between estimates
 
-  void enter(Place place) {
-    watchdog_.enter(int(binding_.operations.size()) + place, monotonic_clock().now());
+  Recorder& recorder() { return sentry_->recorder(); }
+
+  void enter(Beyond place) {
+    beyond_ = int(binding_.operations.size()) + place;
+    place_->enter(beyond_, monotonic_clock().now());
   }
+  void leave() { place_->leave(beyond_); }
 
-  // In the watchdog's thread.
-  void lost(int place, double seconds) {
-    const auto operations = binding_.operations.size();
-    const std::size_t at = std::size_t(place);
-    transport_.abort(int(Exit::lost_rank),
-                     fmt::format("rank {} has waited {:.1f} s in {}", transport_.rank(), seconds,
-                                 at < operations ? describe(schedule_, binding_.operations[at], at)
-                                                 : std::string(other_places[at - operations])));
+  void set_sentry(const Terms& terms) {
+    if (control_.first() && options_.folder.empty()) sweep_left_folders();
+    sentry_ =
+        std::make_unique<Sentry>(Sentry::Job{schedule_, spec_, options_, terms.run, terms.ranks_per_host},
+                                 transport_, binding_.operations.size());
+    place_ = &recorder().head().place;
+    if (control_.first() && !sentry_->hidden().empty())
+      notes_.push_back(fmt::format("no flight recorder that others can read: {}", sentry_->hidden()));
+    recorder().head().cores_shared = cores_shared_ = terms.cores_shared;
+    if (options_.fault) notes_.push_back("with a fault on purpose (DLNETBENCH_FAULT)");
   }
 
   /// That want a core at the same time.
@@ -111,10 +127,12 @@ class Session {
     facts.threads = threads();
     const std::vector<HostFacts> all = control_.gather_values(facts);
     Terms terms;
+    terms.run = (std::uint64_t{std::random_device{}()} << 32 | std::random_device{}()) | 1;
     const std::string shortage = agree(control_, [&] {
       const std::vector<HostUse> hosts = hosts_of(all);
       terms.one_clock = one_clock(all);
       for (const HostUse& host : hosts) {
+        terms.ranks_per_host = std::max(terms.ranks_per_host, host.ranks);
         log::info(
             fmt::format("memory on {}: {} for buffers of {} ranks, about {} in the library, {} available",
                         host.identity.substr(0, host.identity.find(' ')), to_text(Bytes{host.buffers}),
@@ -130,7 +148,22 @@ class Session {
       return memory_shortage(hosts);
     });
     if (!shortage.empty()) throw UserError("run", shortage, "use fewer ranks, a smaller plan, or --scale");
+    std::vector<int> leaders(std::size_t(transport_.size()));
+    for (std::size_t rank = 0; rank < all.size(); ++rank)
+      leaders[rank] = int(std::ranges::find(all, all[rank].identity, &HostFacts::identity) - all.begin());
+    leaders_ = control_.broadcast_values(std::move(leaders));
     return control_.broadcast_value(terms);
+  }
+
+  void read_clocks(const Terms& terms) {
+    if (terms.one_clock) return;
+    enter(reading_clocks);
+    offsets_.push_back(estimate_offset(control_, clock_, leaders_));
+    leave();
+    recorder().add_offset(offsets_.back());
+    clocks_read_ = clock_.now();
+    // What is not needed for the iterations that are kept.
+    if (spec_.forever && offsets_.size() > RecorderHead::most_offsets) offsets_.erase(offsets_.begin());
   }
 
   void prepare() {
@@ -139,15 +172,16 @@ class Session {
     for (const auto& members : binding_.groups) communicators.push_back(transport_.communicator(members));
     transport_.connect(communicators[0], binding_.peers(OperationKind::send),
                        binding_.peers(OperationKind::recv));
-    watchdog_.leave();
+    leave();
     cores_->sit();
     buffers_ = std::make_unique<Buffers>(transport_, binding_.lanes);
-    for (Action& action : binding_.actions) {
-      if (action.what != Action::What::run && action.what != Action::What::start) continue;
+    const auto set_buffers = [&](Action& action) {
+      if (action.what != Action::What::run && action.what != Action::What::start) return;
       action.transfer.communicator = communicators[std::size_t(action.transfer.communicator)];
       action.transfer.receive = buffers_->receive(action.lane);
       action.transfer.send = action.in_place ? action.transfer.receive : buffers_->send(action.lane);
-    }
+    };
+    std::ranges::for_each(binding_.actions, set_buffers);
     transport_.reserve(binding_.slots + 1);  // the last one is for the agreement on another iteration
   }
 
@@ -170,8 +204,13 @@ class Session {
     if (!first.empty()) throw Unavailable("--backend", first, "use another backend, or another type");
   }
 
+  Verification try_transfers() {
+    recorder().enter(Stage::verifying);
+    return verify(schedule_, binding_, transport_, sentry_->watchdog());
+  }
+
   void verify_data() {
-    const Verification own = verify(schedule_, binding_, transport_, watchdog_);
+    const Verification own = try_transfers();
     const std::string first = first_said(own.mismatch);
     if (!first.empty()) throw WrongResult("verification", first);
     notes_.push_back(fmt::format(
@@ -179,7 +218,6 @@ class Session {
   }
 
   void measure(const Terms& terms) {
-    cores_shared_ = terms.cores_shared;
     {
       const CoreBinding::Aside aside(*cores_);
       outstanding_ = make_outstanding(mode_, transport_, clock_, binding_.slots);
@@ -190,62 +228,98 @@ class Session {
     else emulator = std::make_unique<ExactCompute>(clock_, outstanding_.get());
     Compute& compute = *emulator;
     record_.rank = transport_.rank();
-    reserve(std::size_t(std::max(spec_.iterations, 1)));
+    one_iteration_.resize(binding_.actions.size());
+    if (!spec_.forever) reserve(std::size_t(std::max(spec_.iterations, 1)));
+    if (options_.fault && options_.fault->rank == transport_.rank())
+      faulty_ = plant(binding_, *options_.fault);
+    if (control_.first())
+      for (const std::string& note : notes_) recorder().add_note(note);
     try {
-      std::vector<Interval> unused(binding_.actions.size());
-      for (int i = 0; i < spec_.warmup; ++i) iterate(compute, unused.data());
+      recorder().enter(Stage::warming_up);
+      for (int i = 0; i < spec_.warmup; ++i) {
+        recorder().begin_iteration(i - spec_.warmup);
+        iterate(compute, one_iteration_.data());
+      }
       compute.forget();
+      recorder().enter(Stage::starting);
       meter_->begin();
       enter(starting);
       control_.barrier();
-      watchdog_.leave();
-      measure_iterations(compute);
+      leave();
+      recorder().begin_iteration(0);
+      recorder().enter(Stage::measuring);
+      measure_iterations(compute, terms);
       meter_->end();
     } catch (const std::exception& error) {
       // Nobody may move data into buffers that are about to go.
+      sentry_->give_up();
       transport_.abort(int(Exit::lost_rank),
                        fmt::format("rank {} failed: {}", transport_.rank(), error.what()));
       outstanding_->drain();
       if (agreement_under_way_) settle_quietly();
       throw;
     }
-    const Accuracy accuracy = compute.accuracy();
-    record_.compute_error = accuracy.relative;
-    record_.compute_error_ns = accuracy.nanoseconds;
+    recorder().enter(Stage::collecting);
   }
 
   // Rank 0 decides before an iteration whether it is the last one, and tells while it runs: nobody waits for
   // it.
-  void measure_iterations(Compute& compute) {
+  void measure_iterations(Compute& compute, const Terms& terms) {
     const std::size_t operations = binding_.actions.size();
     std::int64_t first_begin = 0;
-    for (std::int64_t done = 1, last = 0; last == 0; ++done) {
-      if (record_.iteration_begin.size() == record_.iteration_begin.capacity())
-        reserve(std::size_t(done) * 2);
-      const std::size_t base = record_.intervals.size();
-      record_.intervals.resize(base + operations);
-      decision_ = is_last(done, done == 1 ? 0 : clock_.now() - first_begin);
+    decision_ = another;
+    for (std::int64_t done = 1; decision_ != last_one; ++done) {
+      Interval* intervals = one_iteration_.data();
+      if (!spec_.forever) {
+        if (record_.iteration_begin.size() == record_.iteration_begin.capacity())
+          reserve(std::size_t(done) * 2);
+        const std::size_t base = record_.intervals.size();
+        record_.intervals.resize(base + operations);
+        intervals = record_.intervals.data() + base;
+      }
+      recorder().begin_iteration(done - 1);
+      decision_ = decide(done, done == 1 ? 0 : clock_.now() - first_begin, terms);
       start_agreement();
       const std::int64_t begin = clock_.now();
-      const std::int64_t end = iterate(compute, record_.intervals.data() + base);
+      const std::int64_t end = iterate(compute, intervals);
       finish_agreement();
       if (done == 1) first_begin = begin;
-      record_.iteration_begin.push_back(begin);
-      record_.iteration_end.push_back(end);
-      last = decision_;
-      if (transport_.rank() == 0) progress::report("measured iterations", done, spec_.iterations);
+      rule_.add(end - begin);
+      keep(begin, end, {intervals, operations}, compute.accuracy());
+      if (decision_ == clocks_then_another) read_clocks(terms);
+      if (transport_.rank() == 0)
+        progress::report("measured iterations", done, spec_.forever ? 0 : spec_.iterations);
     }
   }
 
-  bool is_last(std::int64_t iteration, std::int64_t elapsed) {
-    const bool enough = iteration >= spec_.iterations && double(elapsed) * 1e-9 >= spec_.min_time.value;
-    ended_early_ = !enough && StopSignals::first() != 0;
-    return enough || ended_early_;
+  void keep(std::int64_t begin, std::int64_t end, std::span<const Interval> intervals,
+            const Accuracy& accuracy) {
+    std::int64_t communication = 0;
+    for (std::size_t i = 0; i < intervals.size(); ++i)
+      if (binding_.actions[i].what != Action::What::compute)
+        communication += intervals[i].end - intervals[i].begin;
+    record_.compute_error = recorder().head().compute_error = accuracy.relative;
+    record_.compute_error_ns = recorder().head().compute_error_ns = accuracy.nanoseconds;
+    recorder().keep(begin, end, communication, intervals);
+    ++iterations_;
+    if (spec_.forever) return;
+    record_.iteration_begin.push_back(begin);
+    record_.iteration_end.push_back(end);
+  }
+
+  Decision decide(std::int64_t iteration, std::int64_t elapsed, const Terms& terms) {
+    if (!control_.first()) return another;
+    stopped_by_ = rule_.last(iteration, elapsed);
+    ended_by_signal_ = stopped_by_.empty() && StopSignals::first() != 0;
+    if (ended_by_signal_) stopped_by_ = ending_signal();
+    if (!stopped_by_.empty()) return last_one;
+    const bool due = !terms.one_clock && double(clock_.now() - clocks_read_) * 1e-9 >= clock_interval;
+    return due ? clocks_then_another : another;
   }
   // A launcher may hand on another signal than the one that was sent to it.
   static std::string ending_signal() {
     const int told = signal_told();
-    return fmt::format("SIG{}", sigabbrev_np(told != 0 ? told : StopSignals::first()));
+    return signal_name(told != 0 ? told : StopSignals::first());
   }
 
   void reserve(std::size_t iterations) {
@@ -273,7 +347,7 @@ class Session {
   void finish_agreement() {
     enter(agreeing);
     transport_.wait(binding_.slots);
-    watchdog_.leave();
+    leave();
     agreement_under_way_ = false;
   }
   void settle_quietly() noexcept try {
@@ -286,105 +360,135 @@ class Session {
     std::int64_t now = clock_.now();
     const int count = int(binding_.actions.size());
     for (int i = 0; i < count; ++i) {
-      const Action& action = binding_.actions[std::size_t(i)];
       intervals[i].begin = now;
-      switch (action.what) {
-        case Action::What::skip: break;
-        case Action::What::compute: {
-          const Outcome phase = compute.run(now, action.asked);
-          now = intervals[i].end = phase.end;
-          intervals[i].completed = phase.computed;
-          continue;
-        }
-        case Action::What::run:
-          watchdog_.enter(i, now);
-          transport_.run(action.transfer);
-          watchdog_.leave();
-          now = clock_.now();
-          break;
-        case Action::What::start:
-          outstanding_->start(action.slot, action.transfer);
-          now = clock_.now();
-          break;
-        case Action::What::wait:
-          watchdog_.enter(i, now);
-          for (int w = action.first_waited; w < action.first_waited + action.waited_count; ++w) {
-            const Waited& waited = binding_.waited[std::size_t(w)];
-            intervals[waited.operation].completed = outstanding_->wait(waited.slot);
-          }
-          watchdog_.leave();
-          now = clock_.now();
-          break;
-      }
-      intervals[i].end = now;
-      intervals[i].completed = now;
+      now = perform(binding_.actions[std::size_t(i)], i, compute, intervals, now);
     }
     return now;
   }
 
-  std::optional<Trace> collect(const Offset& before, const Offset& after) {
-    to_first_clock(record_, before, after);
+  [[gnu::always_inline]] inline std::int64_t perform(const Action& action, int i, Compute& compute,
+                                                     Interval* intervals, std::int64_t now) {
+    switch (action.what) {
+      case Action::What::skip: break;
+      case Action::What::compute: {
+        place_->pass(i);
+        const Outcome phase = compute.run(now, action.asked);
+        intervals[i].end = phase.end;
+        intervals[i].completed = phase.computed;
+        return phase.end;
+      }
+      case Action::What::run:
+        place_->enter(i, now);
+        transport_.run(action.transfer);
+        place_->leave(i);
+        now = clock_.now();
+        break;
+      case Action::What::start:
+        outstanding_->start(action.slot, action.transfer);
+        place_->pass(i);
+        now = clock_.now();
+        break;
+      case Action::What::wait:
+        place_->enter(i, now);
+        for (int w = action.first_waited; w < action.first_waited + action.waited_count; ++w) {
+          const Waited& waited = binding_.waited[std::size_t(w)];
+          intervals[waited.operation].completed = outstanding_->wait(waited.slot);
+        }
+        place_->leave(i);
+        now = clock_.now();
+        break;
+      case Action::What::fault: return perform_faulty(i, compute, intervals, now);
+    }
+    intervals[i].end = now;
+    intervals[i].completed = now;
+    return now;
+  }
+
+  [[gnu::noinline]] std::int64_t perform_faulty(int i, Compute& compute, Interval* intervals,
+                                                std::int64_t now) {
+    if (recorder().head().stage == int(Stage::measuring) &&
+        recorder().head().iteration == options_.fault->iteration)
+      strike(*options_.fault, options_);
+    return perform(faulty_, i, compute, intervals, now);
+  }
+
+  std::optional<Trace> collect() {
+    if (spec_.forever) record_ = recorder().kept();
+    const std::int64_t first_iteration = iterations_ - std::int64_t(record_.iteration_begin.size());
+    to_first_clock(record_, offsets_);
+    std::int64_t bound = 0;
+    for (const Offset& offset : offsets_) bound = std::max(bound, offset.bound);
     enter(collecting);
-    const auto bounds = control_.gather_values(std::max(before.bound, after.bound));
+    const auto bounds = control_.gather_values(bound);
     const auto records = control_.gather(pack(record_));
+    std::vector<Series> series;
+    if (spec_.forever) series = control_.gather_values(recorder().head().series);
     Trace trace;
     meter_->collect(control_, trace);
     control_.barrier();
-    watchdog_.leave();
+    leave();
     if (!control_.first()) return std::nullopt;
 
     trace.binding = cores_->map();
     trace.executor = spec_.backend;
     trace.library = transport_.library();
     trace.iterations = int(record_.iteration_begin.size());
+    trace.first_iteration = first_iteration;
     for (const auto& bytes : records) trace.ranks.push_back(unpack(bytes));
     shift_to_common_start(trace.ranks);
-    // Two ranks are each off rank 0 by their own bound at most.
-    std::int64_t largest = 0, second = 0;
-    for (const std::int64_t bound : bounds) {
-      if (bound > largest) second = std::exchange(largest, bound);
-      else second = std::max(second, bound);
-    }
-    trace.clock_bound_ns = largest + second;
+    trace.clock_bound_ns = bound_of_pairs(bounds, leaders_);
+    trace.stopped_by = stopped_by_;
+    trace.series = merged(std::move(series));
     trace.notes.insert(trace.notes.begin(), notes_.begin(), notes_.end());
     for (const std::string& said : cores_->notes())
       trace.notes.push_back(fmt::format("binding {}: {}", spec_.binding, said));
     // Also libraries that move data by themselves are asked: only so it is known when data had moved.
     trace.notes.push_back(fmt::format("progress while computing: {}{}", name_of(mode_),
                                       spec_.progress == "auto" ? " (the default: every 200 us)" : ""));
-    if (ended_early_)
-      trace.notes.push_back(fmt::format("ended early by {} after {} iteration{}", ending_signal(),
-                                        trace.iterations, trace.iterations == 1 ? "" : "s"));
+    if (ended_by_signal_)
+      trace.notes.push_back(fmt::format("ended {}by {} after {}", spec_.forever ? "" : "early ", stopped_by_,
+                                        counted(iterations_, "iteration")));
     judge_compute(trace, cores_shared_);
     return trace;
   }
 
   const Schedule& schedule_;
   const RunSpec& spec_;
+  const SessionOptions& options_;
   Transport& transport_;
   Clock& clock_;
   const ProgressMode mode_;
   const Control control_;
+  StoppingRule rule_;
   Binding binding_;
+  Action faulty_;
+  std::vector<int> leaders_;
+  std::vector<Offset> offsets_;
+  std::int64_t clocks_read_ = 0;
   Neighbours neighbours_;
   std::optional<CoreBinding> cores_;
   std::optional<EnergyMeter> meter_;
   std::unique_ptr<Buffers> buffers_;
   std::unique_ptr<Outstanding> outstanding_;
-  std::int64_t decision_ = 0;
+  std::int64_t decision_ = another;
+  Place* place_ = nullptr;  // the recorder's
+  int beyond_ = 0;
   bool agreement_under_way_ = false;
-  bool ended_early_ = false;
+  bool ended_by_signal_ = false;
   bool cores_shared_ = false;
+  std::string stopped_by_;
+  std::int64_t iterations_ = 0;
   RankTrace record_;
+  std::vector<Interval> one_iteration_;
   std::vector<std::string> notes_;
-  Watchdog watchdog_;  // last: its thread looks at the rest
+  std::unique_ptr<Sentry> sentry_;  // last: its thread looks at the rest
 };
 
 }  // namespace
 
 std::optional<Trace> run_session(const Schedule& schedule, const RunSpec& spec, Transport& transport,
-                                 Clock& clock) {
-  return Session(schedule, spec, transport, clock).run();
+                                 Clock& clock, const SessionOptions& options) {
+  return Session(schedule, spec, transport, clock, options).run();
 }
 
 }  // namespace dlnb

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <csignal>
 
 namespace dlnb {
@@ -16,6 +17,8 @@ class StopSignals {
 
   /// The first of these signals that came; 0 where none has.
   static int first();
+  /// Where the handler writes it as well, for others to see however soon the process ends; null: nowhere.
+  static void mirror(std::atomic<int>* place);
 
  private:
   static constexpr int signals[] = {SIGINT, SIGTERM, SIGUSR1};

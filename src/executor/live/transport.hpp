@@ -115,7 +115,8 @@ class Transport {
   virtual void wait(int slot) = 0;
   virtual void run(const Transfer& transfer) = 0;
 
-  /// Ends the whole world: waiting ranks throw LostRank with `why`, or their processes end with `code`.
+  /// Ends the whole world: waiting ranks throw LostRank with `why`, or their processes end with `code` and say `why`
+  /// unless it is empty.
   virtual void abort(int code, const std::string& why) = 0;
 
  protected:

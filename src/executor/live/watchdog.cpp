@@ -9,9 +9,13 @@
 
 namespace dlnb {
 
-Watchdog::Watchdog(Seconds limit, std::function<void(int, double)> lost) : lost_(std::move(lost)) {
-  const std::int64_t nanoseconds = std::llround(std::min(limit.value, 1e9) * 1e9);
-  if (nanoseconds > 0) thread_ = std::thread([this, nanoseconds] { watch(nanoseconds); });
+Watchdog::Watchdog(Place& place, Seconds limit, Lost lost, Seconds period, std::function<bool()> done)
+    : place_(place), lost_(std::move(lost)), done_(std::move(done)) {
+  const auto nanoseconds = [](Seconds time) { return std::llround(std::min(time.value, 1e9) * 1e9); };
+  const std::int64_t longest = nanoseconds(limit);
+  std::int64_t pause = period.value > 0 ? nanoseconds(period) : 1'000'000'000;
+  if (longest > 0) pause = std::min(pause, std::max<std::int64_t>(longest / 8, 5'000'000));
+  if (longest > 0 || done_) thread_ = std::thread([this, longest, pause] { watch(longest, pause); });
 }
 
 Watchdog::~Watchdog() {
@@ -27,22 +31,22 @@ void Watchdog::move_to(const Cpus& cpus) {
   if (thread_.joinable()) move_thread(thread_.native_handle(), cpus);
 }
 
-void Watchdog::watch(std::int64_t limit) {
-  const std::chrono::nanoseconds period(std::clamp<std::int64_t>(limit / 8, 5'000'000, 1'000'000'000));
-  std::uint32_t beats = 0;
-  std::int64_t last_beat = 0;
+void Watchdog::watch(std::int64_t limit, std::int64_t period) {
   std::unique_lock lock(mutex_);
-  while (!closing_signal_.wait_for(lock, period, [this] { return closing_; })) {
-    const int place = place_.load(std::memory_order_acquire);
-    const std::int64_t now = monotonic_clock().now();
-    if (const std::uint32_t seen = beats_.load(std::memory_order_relaxed); seen != beats)
-      beats = seen, last_beat = now;
-    const std::int64_t waited = now - std::max(since_.load(std::memory_order_relaxed), last_beat);
-    // The place may have changed between the two loads; then the rank is not stuck.
-    if (place < 0 || waited <= limit || place != place_.load(std::memory_order_acquire)) continue;
-    lost_(place, double(waited) * 1e-9);
-    return;
-  }
+  while (!closing_signal_.wait_for(lock, std::chrono::nanoseconds(period), [this] { return closing_; }))
+    if ((limit > 0 && overdue(limit)) || (done_ && done_())) return;
+}
+
+bool Watchdog::overdue(std::int64_t limit) {
+  const int place = place_.at.load(std::memory_order_acquire);
+  const std::int64_t now = monotonic_clock().now();
+  if (const std::uint32_t seen = place_.beats.load(std::memory_order_relaxed); seen != beats_)
+    beats_ = seen, last_beat_ = now;
+  const std::int64_t waited = now - std::max(place_.since.load(std::memory_order_relaxed), last_beat_);
+  // The place may have changed between the two loads; then the rank is not stuck.
+  if (place < 0 || waited <= limit || place != place_.at.load(std::memory_order_acquire)) return false;
+  lost_(place, double(waited) * 1e-9);
+  return true;
 }
 
 }  // namespace dlnb

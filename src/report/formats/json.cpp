@@ -71,7 +71,12 @@ Json json_of(const RunSpec& spec) {
           {"iterations", spec.iterations},
           {"warmup", spec.warmup},
           {"min_time", number(spec.min_time.value)},
+          {"max_time", number(spec.max_time.value)},
+          {"spread", number(spec.spread)},
+          {"max_iterations", spec.max_iterations},
+          {"forever", spec.forever},
           {"watchdog", number(spec.watchdog.value)},
+          {"recorder", spec.recorder},
           {"verify", spec.verify},
           {"placement", spec.placement},
           {"devices", spec.devices},
@@ -173,6 +178,20 @@ Json json_of(const TimelineRank& rank) {
   return {{"rank", rank.rank}, {"role", rank.role}, {"events", std::move(events)}};
 }
 
+Json json_of(const SeriesRow& row) {
+  const double count = double(row.count);
+  return {{"iteration", row.iteration},
+          {"count", row.count},
+          {"mean", number(double(row.time) / 1e9 / count)},
+          {"min", seconds(row.low)},
+          {"max", seconds(row.high)},
+          {"communication", number(double(row.communication) / 1e9 / count)}};
+}
+
+Json json_of(const LostRankState& lost) {
+  return {{"rank", lost.rank}, {"state", lost.state}, {"place", lost.place}};
+}
+
 Json json_of(const RankBinding& row) {
   return {{"rank", row.rank},   {"host", row.host}, {"cores", row.cores},
           {"bound", row.bound}, {"numa", row.numa}, {"gpu", row.gpu}};
@@ -226,11 +245,17 @@ std::string write(const Result& result) {
   member("grid", text_of(json_of(result.grid)));
   member("global_batch", std::to_string(result.global_batch));
   member("sequence", std::to_string(result.sequence));
+  if (!result.stopped_by.empty()) {
+    member("stopped_by", text_of(result.stopped_by));
+    member("clock_bound", text_of(number(result.clock_bound)));
+  }
+  if (!result.lost.empty()) member("lost", lines(result.lost));
   if (!result.job.empty()) member("job", text_of(result.job));
   if (result.slowdown) member("slowdown", text_of(json_of(*result.slowdown)));
   member("metrics", text_of(json_of(result.metrics.named)));
   member("operations", lines(result.metrics.operations));
   member("iterations", lines(result.metrics.iterations));
+  if (!result.series.empty()) member("series", lines(result.series));
   member("ledger", lines(result.ledger));
   member("timeline", timeline(result.metrics));
   if (!result.binding.empty()) member("binding", lines(result.binding));

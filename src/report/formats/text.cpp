@@ -73,21 +73,27 @@ const Metric* find(const Result& result, std::string_view name) {
   return found == result.metrics.named.end() ? nullptr : &*found;
 }
 
+std::string iterations(const Result& result) {
+  const std::vector<IterationRow>& rows = result.metrics.iterations;
+  const auto kept = std::int64_t(rows.size());
+  const std::int64_t before = rows.empty() ? 0 : rows.front().iteration;
+  return before == 0 ? counted(kept, "iteration")
+                     : fmt::format("the last {} of {}", kept, counted(before + kept, "iteration"));
+}
+
 std::string heading(const Result& result) {
   std::string text = printable(result.label) + "\n";
   const std::string by = result.library.empty() || result.library == result.executor
                              ? result.executor
                              : result.executor + " (" + result.library + ")";
   const RunSpec& spec = result.spec;
-  text +=
-      wrapped("",
-              fmt::format("{} by {}; {} iteration{}; plan flavour {}, cost model {}, global batch {}{}",
-                          result.kind == "simulate" ? "simulated" : "measured", by,
-                          result.metrics.iterations.size(), result.metrics.iterations.size() == 1 ? "" : "s",
-                          spec.plan.flavour == Flavour::paper ? "paper" : "pytorch", spec.cost_model,
-                          result.global_batch,
-                          result.sequence > 1 ? fmt::format(" × {} tokens", result.sequence) : ""),
-              0);
+  text += wrapped("",
+                  fmt::format("{} by {}; {}; plan flavour {}, cost model {}, global batch {}{}",
+                              result.kind == "simulate" ? "simulated" : "measured", by, iterations(result),
+                              spec.plan.flavour == Flavour::paper ? "paper" : "pytorch", spec.cost_model,
+                              result.global_batch,
+                              result.sequence > 1 ? fmt::format(" × {} tokens", result.sequence) : ""),
+                  0);
   if (!result.valid) text += "INVALID: these numbers are not a measurement of the plan; the notes say why\n";
   if (spec.message_scale != 1 || spec.compute_scale != 1)
     text += fmt::format("SCALED: message bytes × {}, compute times × {}\n", spec.message_scale,

@@ -51,11 +51,30 @@ TEST(Merge, TheEarliestIterationBeginsAtZero) {
 
 TEST(Merge, DriftBetweenTwoEstimatesIsLinear) {
   // 100 ns behind at its time 0, 300 ns behind at its time 1000.
-  const Offset before{0, 100, 1}, after{1000, 300, 1};
+  const Offset estimates[] = {{0, 100, 1}, {1000, 300, 1}};
 
-  EXPECT_EQ(on_first_clock(0, before, after), 100);
-  EXPECT_EQ(on_first_clock(500, before, after), 500 + 200);
-  EXPECT_EQ(on_first_clock(1000, before, after), 1000 + 300);
+  EXPECT_EQ(on_first_clock(0, estimates), 100);
+  EXPECT_EQ(on_first_clock(500, estimates), 500 + 200);
+  EXPECT_EQ(on_first_clock(1000, estimates), 1000 + 300);
+}
+
+TEST(Merge, BetweenMoreEstimatesThoseOnBothSidesCountAndOutsideTheNearest) {
+  const Offset estimates[] = {{0, 100, 1}, {1000, 300, 1}, {2000, 300, 1}};
+
+  EXPECT_EQ(on_first_clock(500, estimates), 500 + 200);
+  EXPECT_EQ(on_first_clock(1500, estimates), 1500 + 300);
+  EXPECT_EQ(on_first_clock(2500, estimates), 2500 + 300);
+  EXPECT_EQ(on_first_clock(-500, estimates), -500 + 0);
+  EXPECT_EQ(on_first_clock(700, std::span(estimates, 1)), 700 + 100);
+  EXPECT_EQ(on_first_clock(700, {}), 700);
+}
+
+TEST(Merge, TheBoundIsOfTheTwoWorstHosts) {
+  // Ranks 0 and 1 on one host, 2 and 3 on another, 4 alone.
+  const std::int64_t bounds[] = {0, 0, 30, 30, 20};
+  const int leaders[] = {0, 0, 2, 2, 4};
+
+  EXPECT_EQ(bound_of_pairs(bounds, leaders), 50);
 }
 
 TEST(Merge, BadComputeMakesARunInvalid) {
@@ -95,15 +114,24 @@ class SkewedClock final : public Clock {
 };
 
 TEST(Clocks, TheOffsetIsFoundWithinItsBound) {
-  entry_called(backends::all(), "threads", "test").open({.ranks = 3}, [](Transport& transport) {
-    const std::int64_t behind = transport.rank() * 1'000'000'000;
+  entry_called(backends::all(), "threads", "test").open({.ranks = 4}, [](Transport& transport) {
+    // Ranks 0 and 1, 2 and 3 share a host and so a clock.
+    const int leaders[] = {0, 0, 2, 2};
+    const std::int64_t behind = leaders[transport.rank()] * 1'000'000'000;
     SkewedClock clock(behind);
     const Control control(transport);
 
-    const Offset offset = estimate_offset(control, clock);
+    const Offset offset = estimate_offset(control, clock, leaders);
 
     EXPECT_LE(std::abs(offset.ahead - behind), offset.bound) << "rank " << transport.rank();
     EXPECT_LT(offset.bound, 500'000'000) << "rank " << transport.rank();
+    const auto all = control.gather_values(offset);
+    if (control.first()) {
+      EXPECT_EQ(all[2].at, all[3].at);
+      EXPECT_EQ(all[2].ahead, all[3].ahead);
+      EXPECT_EQ(all[0].bound, 0);
+      EXPECT_EQ(all[1].bound, 0);
+    }
   });
 }
 

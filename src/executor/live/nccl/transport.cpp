@@ -222,7 +222,7 @@ class NcclTransport final : public Transport {
   // looks whether something is complete has time to notice.
   void abort(int code, const std::string& why) override {
     if (ended_.exchange(true)) park();
-    const std::string line = "error: " + why + "\n";
+    const std::string line = why.empty() ? why : "error: " + why + "\n";
     if (::write(STDERR_FILENO, line.data(), line.size()) < 0) _exit(code);
     nap(100'000'000);
     static std::atomic<bool> aborted = false;

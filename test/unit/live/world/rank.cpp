@@ -64,6 +64,12 @@ Schedule scenario(const std::string& name, const std::string& backend, std::int6
   throw UserError("scenario", "nothing is called '" + name + "'");
 }
 
+void say_partial(const Trace& trace) {
+  std::printf("partial: %d iterations\n", trace.iterations);
+  for (const LostRankState& lost : trace.lost)
+    std::printf("  lost: rank %d, %s\n", int(lost.rank), lost.state.c_str());
+}
+
 int run(const std::vector<std::string>& arguments) {
   if (arguments.size() < 4) throw UserError("live_rank", "expected <backend> <ranks> <scenario> [progress]");
   RunSpec spec = plans::spec(std::atoi(arguments[2].c_str()), arguments[1]);
@@ -73,19 +79,21 @@ int run(const std::vector<std::string>& arguments) {
   if (arguments[3] == "huge") spec.iterations = 1, spec.warmup = 0;
   const bool killed = arguments[3] == "killed", invalid = arguments[3] == "endless_invalid";
   if (arguments[3] == "endless" || killed || invalid) spec.iterations = 1'000'000;
-  if (needs_launcher(spec.backend) && !inside_a_world()) return launch(spec, arguments);
-
+  const bool outside = needs_launcher(spec.backend) && !inside_a_world(),
+             transfers = arguments[3] == "transfers";
+  if (outside && transfers) return launch(spec, arguments);
+  const Schedule schedule = transfers ? Schedule() : scenario(arguments[3], spec.backend, spec.ranks);
+  if (outside) return launch(schedule, spec, arguments, say_partial);
   if (killed && surroundings().rank == spec.ranks - 1)
     std::thread([] {
       std::this_thread::sleep_for(std::chrono::seconds(1));
       raise(SIGKILL);
     }).detach();
-  if (arguments[3] == "transfers") {
+  if (transfers) {
     usable_backend(spec.backend).open({spec.ranks}, check_transfers);
     return 0;
   }
-  const Schedule schedule = scenario(arguments[3], spec.backend, spec.ranks);
-  const auto trace = run_live(schedule, spec);
+  const auto trace = run_live(schedule, spec, say_partial);
   if (!trace) return 0;
   const std::size_t expected = execution_order(schedule.programs[0]).size() * std::size_t(trace->iterations);
   if (std::int64_t(trace->ranks.size()) != spec.ranks || trace->ranks[0].intervals.size() != expected)

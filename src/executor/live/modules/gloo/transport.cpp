@@ -101,7 +101,7 @@ class GlooTransport final : public Transport {
   // Nothing connects the other ranks' waits with this one's end but their connections, which break with the process,
   // and whoever started the ranks and ends the others.
   void abort(int code, const std::string& why) override {
-    const std::string line = "error: " + why + "\n";
+    const std::string line = why.empty() ? why : "error: " + why + "\n";
     if (::write(STDERR_FILENO, line.data(), line.size()) < 0) _exit(code);
     _exit(code);
   }

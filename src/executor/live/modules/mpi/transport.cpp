@@ -124,7 +124,7 @@ class MpiTransport final : public Transport {
   // A rank that hangs inside MPI cannot be reached through MPI. Launchers end a world of which one process
   // has ended without MPI_Finalize, and hand its exit code on.
   void abort(int code, const std::string& why) override {
-    const std::string line = "error: " + why + "\n";
+    const std::string line = why.empty() ? why : "error: " + why + "\n";
     if (::write(STDERR_FILENO, line.data(), line.size()) < 0) _exit(code);
     _exit(code);
   }

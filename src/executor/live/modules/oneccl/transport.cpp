@@ -135,7 +135,7 @@ class OneCclTransport final : public Transport {
   // A rank that hangs inside oneCCL cannot be reached through it. Whoever started the ranks ends a world of which one
   // process has failed, and hands its exit code on.
   void abort(int code, const std::string& why) override {
-    const std::string line = "error: " + why + "\n";
+    const std::string line = why.empty() ? why : "error: " + why + "\n";
     if (::write(STDERR_FILENO, line.data(), line.size()) < 0) _exit(code);
     _exit(code);
   }

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <signal.h>
+
+#include <chrono>
+#include <cstdint>
+#include <filesystem>
+#include <vector>
+
+namespace dlnb {
+
+/// Watches the ranks' processes from outside, by their flight recorders: launchers end all ranks when one has ended, and
+/// some with the same signal, so that afterwards nothing tells which was the first.
+class RankWatch {
+ public:
+  RankWatch(std::filesystem::path folder, std::int64_t ranks);
+  ~RankWatch();
+  RankWatch(const RankWatch&) = delete;
+  RankWatch& operator=(const RankWatch&) = delete;
+
+  /// Returns when a signal of `signals` is pending, a rank has ended, or a tenth of a second has passed; the signal or 0.
+  int wait(const sigset_t& signals);
+
+  /// The ranks that ended first without leaving as they should: seen in one look, so that any of them may be it.
+  const std::vector<std::int64_t>& first_to_end() const { return first_; }
+  /// Those and all others that did so within a moment, by themselves as far as is known: a process that a launcher ends
+  /// because of the first may be gone earlier than the first.
+  const std::vector<std::int64_t>& ended_then() const { return then_; }
+  /// Whether the last iteration is over for one at least: the result is about to come.
+  bool collecting() const;
+  /// Ends what is still there of the ranks on this host.
+  void end_leftovers() const;
+
+ private:
+  struct Rank {
+    std::int64_t rank = 0;
+    pid_t process = 0;
+    std::uint64_t start = 0;
+    int descriptor = -1;
+  };
+  void find_ranks();
+  void look();
+  void note(const std::vector<std::int64_t>& lost, const std::vector<std::int64_t>& unasked);
+
+  const std::filesystem::path folder_;
+  const std::int64_t ranks_;
+  std::vector<Rank> known_;
+  std::vector<std::int64_t> first_, then_;
+  std::chrono::steady_clock::time_point first_at_;
+  int signals_ = -1;
+};
+
+}  // namespace dlnb

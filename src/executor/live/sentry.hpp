@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include <dlnb/schedule.hpp>
+#include <dlnb/spec.hpp>
+
+#include "executor/live/diagnosis.hpp"
+#include "executor/live/recorder.hpp"
+#include "executor/live/session.hpp"
+#include "executor/live/transport.hpp"
+#include "executor/live/watchdog.hpp"
+
+namespace dlnb {
+
+/// A rank's flight recorder and watchdog, and what the rank does when others are lost.
+///
+/// A rank whose wait exceeds the limit marks its distress in its recorder and gives the others a moment to do the same.
+/// Then the lowest rank in distress reads all recorders, says who is missing, and the world is ended.
+class Sentry {
+ public:
+  struct Job {
+    const Schedule& schedule;
+    const RunSpec& spec;
+    const SessionOptions& options;
+    std::uint64_t run = 0;            ///< the same number on all ranks
+    std::int64_t ranks_per_host = 1;  ///< at most
+  };
+
+  Sentry(const Job& job, Transport& transport, std::size_t operations);
+  ~Sentry();
+
+  Recorder& recorder() { return *recorder_; }
+  Watchdog& watchdog() { return *watchdog_; }
+  /// Why others cannot look; empty where they can.
+  const std::string& hidden() const { return hidden_; }
+  /// This rank has failed, and it is not the others who are missing.
+  void give_up();
+
+ private:
+  void lost();
+  bool look();
+  void report_first_to_end();
+  void leave_in_the_middle();
+  /// Whether this rank is the lowest for which `candidate` holds; else returns when that one has reported, or is not
+  /// going to.
+  template <class Candidate>
+  bool is_to_report(double grace, Candidate candidate);
+  void report(const Diagnosis& diagnosis);
+  void end_world(int code, const std::string& why);
+  std::vector<Record> records() const;
+  bool over() const { return job_.options.over && job_.options.over->load(); }
+  bool reports_itself() const { return job_.options.folder.empty(); }
+
+  const Job job_;
+  Transport& transport_;
+  std::filesystem::path folder_;
+  std::string hidden_;
+  std::unique_ptr<Recorder> recorder_;
+  bool lost_ = false;
+  std::int64_t signal_seen_ = 0;        // monotonic clock
+  std::unique_ptr<Watchdog> watchdog_;  // last: its thread looks at the rest
+};
+
+}  // namespace dlnb
