@@ -228,9 +228,10 @@ Course wait_for(Children& children, RankWatch& watch, const HeldSignals& signals
     if (lost_at == Clock::time_point::max() && !watch.first_to_end().empty()) lost_at = now;
     // It was to end the others.
     if (lost_at < now && now - lost_at > grace_of_launcher) children.signal(SIGKILL, true);
-    if (forever && course.asked == 1 && now - asked_at > patience && !watch.collecting()) {
+    if (forever && course.asked == 1 && !course.left_in_the_middle && now - asked_at > patience &&
+        !watch.collecting()) {
+      // The launcher sees its ranks end and clears up behind them.
       course.left_in_the_middle = true;
-      children.signal(SIGKILL, true);
       watch.end_leftovers();
     }
     if (signal == 0 || signal == SIGCHLD) continue;
