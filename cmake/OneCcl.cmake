@@ -34,8 +34,9 @@ function(dlnb_oneccl_module)
   cmake_path(IS_PREFIX PROJECT_SOURCE_DIR ${folder} in_this_tree)
   if(in_this_tree)
     set(rpath "$ORIGIN")
-    file(GLOB beside ${folder}/lib/libirc.so* ${folder}/lib/libimf.so* ${folder}/lib/libsvml.so* ${folder}/lib/libintlc.so*
-                     ${folder}/lib/libirng.so*)
+    # Of libintlc only this name is a library; the other is a text for the linker.
+    set(beside libirc.so libimf.so libsvml.so libirng.so libintlc.so.5)
+    list(TRANSFORM beside PREPEND ${folder}/lib/)
     install(FILES ${beside} DESTINATION ${DLNB_MODULES_INSTALL})
   endif()
   set_target_properties(dlnb_oneccl PROPERTIES BUILD_RPATH "${folder}/lib;${beside_library}" INSTALL_RPATH "${rpath}")
