@@ -28,6 +28,9 @@ inline constexpr int coll_operations = int(CollOperation::barrier) + 1;
 /// "all-reduce", …
 const char* name_of(CollOperation operation);
 
+/// What a rank issues for it; send for send-recv, all-to-all for both kinds of that.
+OperationKind kind_of(CollOperation operation);
+
 /// ring: everybody sends to the next and receives from the previous member, at once. ping-pong: members 0 and 1, 2 and
 /// 3, … send to and fro; the time is half of a round trip. one-way: the even member of such a pair sends only.
 enum class MessagePattern : std::uint8_t { ring, ping_pong, one_way };

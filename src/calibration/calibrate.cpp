@@ -13,7 +13,7 @@ namespace dlnb {
 namespace {
 
 /// What a machine file calls the kind.
-std::string kind_of(CollOperation operation) {
+std::string table_of(CollOperation operation) {
   return operation == CollOperation::send_recv ? "message" : name_of(operation);
 }
 
@@ -42,7 +42,7 @@ void calibrate(const std::vector<Portion>& portions, CollOperation operation, co
                Calibration& calibration) {
   const auto times = [&](const OperationCost& cost, const Portion& portion) {
     std::vector<double> seconds;
-    for (const CollRow& row : simulated(portion.spec, {{kind_of(operation), cost}}).rows)
+    for (const CollRow& row : simulated(portion.spec, {{table_of(operation), cost}}).rows)
       seconds.push_back(row.time);
     DLNB_REQUIRE(seconds.size() == portion.rows.size(), "a simulated table has the rows of the measured one");
     return seconds;
@@ -62,7 +62,7 @@ void calibrate(const std::vector<Portion>& portions, CollOperation operation, co
         return modelled;
       },
       measured);
-  calibration.costs[kind_of(operation)] = cost;
+  calibration.costs[table_of(operation)] = cost;
   for (const Portion& portion : portions) {
     const std::vector<double> modelled = times(cost, portion);
     for (std::size_t i = 0; i < modelled.size(); ++i) {

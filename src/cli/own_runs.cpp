@@ -1,15 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "cli/own_runs.hpp"
 
-#include <fcntl.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/wait.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <fstream>
 
 #include <fmt/format.h>
@@ -18,59 +14,12 @@
 #include <dlnb/error.hpp>
 
 #include "cli/rank_command.hpp"
-
-extern char** environ;
+#include "core/process.hpp"
 
 namespace dlnb {
 namespace {
 
 using Json = nlohmann::json;
-
-/// Signals to end, and children's, held back so that they can be taken one by one.
-class HeldSignals {
- public:
-  HeldSignals() {
-    sigemptyset(&held_);
-    for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGHUP, SIGCHLD}) sigaddset(&held_, signal);
-    pthread_sigmask(SIG_BLOCK, &held_, &before_);
-  }
-  ~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  HeldSignals(const HeldSignals&) = delete;
-  HeldSignals& operator=(const HeldSignals&) = delete;
-
-  const sigset_t& before() const { return before_; }
-  int next() const {
-    const timespec limit{0, 100'000'000};
-    return sigtimedwait(&held_, nullptr, &limit);
-  }
-
- private:
-  sigset_t held_, before_;
-};
-
-pid_t start(std::vector<std::string> words, const sigset_t& mask) {
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  posix_spawn_file_actions_t files;
-  posix_spawnattr_t attributes;
-  posix_spawn_file_actions_init(&files);
-  posix_spawn_file_actions_addopen(&files, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-  posix_spawn_file_actions_addopen(&files, STDOUT_FILENO, "/dev/null", O_WRONLY, 0);
-  posix_spawnattr_init(&attributes);
-  // Of its own, so that a terminal's Ctrl-C reaches us alone and is handed on once.
-  posix_spawnattr_setpgroup(&attributes, 0);
-  posix_spawnattr_setsigmask(&attributes, &mask);
-  posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGMASK);
-  pid_t child = -1;
-  const int failure =
-      posix_spawn(&child, words.front().c_str(), &files, &attributes, arguments.data(), environ);
-  posix_spawn_file_actions_destroy(&files);
-  posix_spawnattr_destroy(&attributes);
-  if (failure != 0)
-    throw Unavailable("run", fmt::format("cannot start {}: {}", words.front(), std::strerror(failure)));
-  return child;
-}
 
 [[noreturn]] void fail(int status) {
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : int(Exit::lost_rank);
@@ -110,10 +59,12 @@ void run_again(const std::vector<std::vector<std::string>>& commands) {
   for (const std::vector<std::string>& command : commands) {
     std::vector<std::string> words{program};
     words.insert(words.end(), command.begin(), command.end());
-    running.push_back(start(std::move(words), signals.before()));
+    running.push_back(start_process(std::move(words), {}, signals.before(), true));
   }
   while (!running.empty()) {
-    if (const int signal = signals.next(); signal > 0 && signal != SIGCHLD) tell(signal);
+    const timespec patience{0, 100'000'000};
+    if (const int signal = sigtimedwait(&signals.held(), nullptr, &patience); signal > 0 && signal != SIGCHLD)
+      tell(signal);
     std::erase_if(running, [&](pid_t child) {
       int status = 0;
       if (waitpid(child, &status, WNOHANG) != child) return false;

@@ -135,7 +135,8 @@ void write_results(const Arguments& given, const std::vector<Result>& jobs) {
   } else {
     std::vector<JobOutcome> outcomes;
     for (const Result& job : jobs)
-      outcomes.push_back({job.job, job.spec.plan.name, job.spec.model, job.spec.ranks, job.slowdown.value()});
+      if (job.slowdown)
+        outcomes.push_back({job.job, job.spec.plan.name, job.spec.model, job.spec.ranks, *job.slowdown});
     print(slowdown_table(outcomes));
   }
   const auto invalid = std::ranges::find(jobs, false, &Result::valid);

@@ -21,6 +21,20 @@ const char* name_of(CollOperation operation) {
   return "?";
 }
 
+OperationKind kind_of(CollOperation operation) {
+  switch (operation) {
+    case CollOperation::all_reduce: return OperationKind::all_reduce;
+    case CollOperation::all_gather: return OperationKind::all_gather;
+    case CollOperation::reduce_scatter: return OperationKind::reduce_scatter;
+    case CollOperation::all_to_all:
+    case CollOperation::all_to_all_v: return OperationKind::all_to_all;
+    case CollOperation::broadcast: return OperationKind::broadcast;
+    case CollOperation::send_recv: return OperationKind::send;
+    case CollOperation::barrier: break;
+  }
+  return OperationKind::barrier;
+}
+
 const char* name_of(MessagePattern pattern) {
   switch (pattern) {
     case MessagePattern::ring: return "ring";

@@ -10,20 +10,6 @@
 namespace dlnb {
 namespace {
 
-OperationKind kind_of(CollOperation operation) {
-  switch (operation) {
-    case CollOperation::all_reduce: return OperationKind::all_reduce;
-    case CollOperation::all_gather: return OperationKind::all_gather;
-    case CollOperation::reduce_scatter: return OperationKind::reduce_scatter;
-    case CollOperation::all_to_all:
-    case CollOperation::all_to_all_v: return OperationKind::all_to_all;
-    case CollOperation::broadcast: return OperationKind::broadcast;
-    case CollOperation::send_recv: return OperationKind::send;
-    case CollOperation::barrier: break;
-  }
-  return OperationKind::barrier;
-}
-
 /// Why there are no rows of this operation; empty where there are.
 std::string obstacle(CollOperation operation, std::int64_t members, const Transport& transport) {
   if (operation == CollOperation::send_recv && members == 1) return "send-recv needs two ranks in a group";

@@ -2,10 +2,8 @@
 // Starts the ranks of a backend as processes: through the launcher of its library, or one by one. What we start is a
 // child of ours without a shell between, in a process group of its own, so that a terminal's Ctrl-C reaches us alone
 // and the ranks can finish their iteration; it is told to end should we die first.
-#include <fcntl.h>
 #include <fmt/format.h>
 #include <signal.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +16,7 @@
 #include <optional>
 
 #include "core/log.hpp"
+#include "core/process.hpp"
 #include "executor/live/backend.hpp"
 #include "executor/live/diagnosis.hpp"
 #include "executor/live/fault.hpp"
@@ -34,60 +33,8 @@
 #include "executor/live/surroundings.hpp"
 #include "executor/live/testbed.hpp"
 
-extern char** environ;
-
 namespace dlnb {
 namespace {
-
-std::vector<char*> pointers(std::vector<std::string>& words) {
-  std::vector<char*> result;
-  for (std::string& word : words) result.push_back(word.data());
-  result.push_back(nullptr);
-  return result;
-}
-
-std::vector<std::string> environment_with(const std::vector<std::pair<std::string, std::string>>& added) {
-  std::vector<std::string> environment;
-  for (char** entry = environ; *entry; ++entry) {
-    const std::string_view word = *entry;
-    const std::string_view name = word.substr(0, word.find('='));
-    if (std::ranges::none_of(added, [&](const auto& one) { return one.first == name; }))
-      environment.emplace_back(word);
-  }
-  for (const auto& [name, value] : added) environment.push_back(name + "=" + value);
-  return environment;
-}
-
-/// The signals of a run, held back so that they can be taken one by one.
-class HeldSignals {
- public:
-  HeldSignals() {
-    sigemptyset(&held_);
-    for (const int signal : {SIGINT, SIGTERM, SIGUSR1, SIGHUP, SIGCHLD}) sigaddset(&held_, signal);
-    pthread_sigmask(SIG_BLOCK, &held_, &before_);
-  }
-  ~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
-  HeldSignals(const HeldSignals&) = delete;
-  HeldSignals& operator=(const HeldSignals&) = delete;
-
-  const sigset_t& before() const { return before_; }
-  const sigset_t& held() const { return held_; }
-
- private:
-  sigset_t held_, before_;
-};
-
-[[noreturn]] void become(char** command, char** environment, const sigset_t& mask, pid_t parent) {
-  // Between fork and exec: system calls only.
-  setpgid(0, 0);
-  prctl(PR_SET_PDEATHSIG, SIGTERM);
-  if (getppid() != parent) _exit(int(Exit::lost_rank));
-  const int nothing_to_read = open("/dev/null", O_RDONLY);
-  if (nothing_to_read >= 0) dup2(nothing_to_read, STDIN_FILENO);
-  pthread_sigmask(SIG_SETMASK, &mask, nullptr);
-  execve(command[0], command, environment);
-  _exit(127);
-}
 
 /// A command, and what is added to our environment for it.
 struct Child {
@@ -97,17 +44,6 @@ struct Child {
   pid_t id = -1;
   bool ended = false;
 };
-
-void start(Child& child, const sigset_t& mask) {
-  std::vector<std::string> environment = environment_with(child.environment);
-  const std::vector<char*> arguments = pointers(child.command), variables = pointers(environment);
-  const pid_t parent = getpid();
-  child.id = fork();
-  if (child.id < 0)
-    throw Unavailable("run", fmt::format("cannot start {}: {}", child.command[0], std::strerror(errno)));
-  if (child.id == 0)
-    become(const_cast<char**>(arguments.data()), const_cast<char**>(variables.data()), mask, parent);
-}
 
 /// As a command for `agent`, which hands one line to a shell, as rsh and ssh do; they do not hand on an environment.
 std::vector<std::string> through_agent(const std::string& agent, const std::string& host,
@@ -154,7 +90,7 @@ class Children {
   Children& operator=(const Children&) = delete;
 
   void start(const sigset_t& mask) {
-    for (Child& child : children_) dlnb::start(child, mask);
+    for (Child& child : children_) child.id = start_process(child.command, child.environment, mask);
   }
   /// Whether all have ended. Where one of several fails, the others are ended: nothing connects them but us.
   bool ended() {

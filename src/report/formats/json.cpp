@@ -2,44 +2,18 @@
 // The documented result file: docs/reference/result.md, docs/reference/result.schema.json. Members keep the
 // schema's order; rows stand one to a line, so that a large file can be compared by line. Numbers are the
 // shortest that read back to the same value.
-#include <cmath>
-
-#include <nlohmann/json.hpp>
-
+#include "report/json_parts.hpp"
 #include "report/report.hpp"
 
 namespace dlnb::formats {
 namespace {
 
-using Json = nlohmann::ordered_json;
-
-Json number(double value) {
-  DLNB_REQUIRE(std::isfinite(value), "a result holds numbers only");
-  return value;
-}
+using json_parts::Json;
+using json_parts::json_of;
+using json_parts::number;
+using json_parts::text_of;
 
 Json seconds(std::int64_t nanoseconds) { return number(double(nanoseconds) / 1e9); }
-
-Json json_of(const Value& value) {
-  struct Visitor {
-    Json operator()(std::monostate) const { return nullptr; }
-    Json operator()(bool flag) const { return flag; }
-    Json operator()(std::int64_t count) const { return count; }
-    Json operator()(double real) const { return number(real); }
-    Json operator()(const std::string& text) const { return text; }
-    Json operator()(const Value::Array& array) const {
-      Json json = Json::array();
-      for (const Value& each : array) json.push_back(json_of(each));
-      return json;
-    }
-    Json operator()(const Value::Table& table) const {
-      Json json = Json::object();
-      for (const auto& [key, each] : table) json[key] = json_of(each);
-      return json;
-    }
-  };
-  return std::visit(Visitor{}, value.data());
-}
 
 Json json_of(const PlanSpec& plan) {
   Json passes = Json::array();
@@ -201,39 +175,20 @@ Json json_of(const RankEnergy& row) {
   return {{"rank", row.rank}, {"energy", number(row.joules)}, {"time", number(row.seconds)}};
 }
 
-Json json_of(const Provenance& provenance) {
-  Json json{
-      {"version", provenance.version}, {"commit", provenance.commit}, {"compiler", provenance.compiler}};
-  // Left out of simulated results, which are the same bytes every time.
-  if (!provenance.time.empty()) json["time"] = provenance.time;
-  if (!provenance.host.empty()) json["host"] = provenance.host;
-  Json environment = Json::object();
-  for (const auto& [name, value] : provenance.environment) environment[name] = value;
-  json["environment"] = std::move(environment);
-  return json;
-}
-
-// Text from outside (environment, library versions) may be any bytes; JSON is UTF-8.
-std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
-
 template <class Rows>
-std::string lines(const Rows& rows) {
-  std::string text = "[";
-  for (const auto& row : rows) text += (text.size() > 1 ? ",\n  " : "\n  ") + text_of(json_of(row));
-  return text + (text.size() > 1 ? "\n ]" : "]");
+std::string rows_of(const Rows& rows) {
+  return json_parts::lines(rows, [](const auto& row) { return json_of(row); });
 }
 
 std::string timeline(const Metrics& metrics) {
   return "{\"iteration\":" + std::to_string(metrics.timeline_iteration) +
          ",\"truncated\":" + (metrics.timeline_truncated ? "true" : "false") +
-         ",\"ranks\":" + lines(metrics.timeline) + "}";
+         ",\"ranks\":" + rows_of(metrics.timeline) + "}";
 }
 
 std::string write(const Result& result) {
-  std::string text = "{";
-  const auto member = [&](const char* name, const std::string& value) {
-    text += std::string(text.size() > 1 ? ",\n \"" : "\n \"") + name + "\": " + value;
-  };
+  json_parts::Document document;
+  const auto member = [&](const char* name, const std::string& value) { document.member(name, value); };
   member("schema", "\"dlnetbench.result/1\"");
   member("kind", text_of(result.kind));
   member("label", text_of(result.label));
@@ -249,20 +204,20 @@ std::string write(const Result& result) {
     member("stopped_by", text_of(result.stopped_by));
     member("clock_bound", text_of(number(result.clock_bound)));
   }
-  if (!result.lost.empty()) member("lost", lines(result.lost));
+  if (!result.lost.empty()) member("lost", rows_of(result.lost));
   if (!result.job.empty()) member("job", text_of(result.job));
   if (result.slowdown) member("slowdown", text_of(json_of(*result.slowdown)));
   member("metrics", text_of(json_of(result.metrics.named)));
-  member("operations", lines(result.metrics.operations));
-  member("iterations", lines(result.metrics.iterations));
-  if (!result.series.empty()) member("series", lines(result.series));
-  member("ledger", lines(result.ledger));
+  member("operations", rows_of(result.metrics.operations));
+  member("iterations", rows_of(result.metrics.iterations));
+  if (!result.series.empty()) member("series", rows_of(result.series));
+  member("ledger", rows_of(result.ledger));
   member("timeline", timeline(result.metrics));
-  if (!result.binding.empty()) member("binding", lines(result.binding));
-  if (!result.energy.empty()) member("energy", lines(result.energy));
+  if (!result.binding.empty()) member("binding", rows_of(result.binding));
+  if (!result.energy.empty()) member("energy", rows_of(result.energy));
   member("notes", text_of(Json(result.notes)));
   member("provenance", text_of(json_of(result.provenance)));
-  return text + "\n}\n";
+  return document.text();
 }
 
 }  // namespace

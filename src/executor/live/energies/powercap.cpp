@@ -12,6 +12,7 @@
 #include <cstring>
 #include <fstream>
 #include <stdexcept>
+#include <system_error>
 
 #include "executor/live/energy.hpp"
 
@@ -29,14 +30,18 @@ std::string line_in(const fs::path& file) {
   return line;
 }
 
-/// The number in a file; `errno` where it cannot be read.
-std::int64_t number_in(const fs::path& file) {
-  errno = 0;
-  std::int64_t number = -1;
-  if (std::FILE* const stream = std::fopen(file.c_str(), "re")) {
-    if (std::fscanf(stream, "%ld", &number) != 1 && errno == 0) errno = EIO;
-    std::fclose(stream);
-  }
+struct Number {
+  std::int64_t value = -1;
+  int error = 0;  ///< as errno: why it cannot be read
+};
+
+/// The number in a file.
+Number number_in(const fs::path& file) {
+  std::FILE* const stream = std::fopen(file.c_str(), "re");
+  if (!stream) return {-1, errno};
+  Number number;
+  if (std::fscanf(stream, "%ld", &number.value) != 1) number.error = EIO;
+  std::fclose(stream);
   return number;
 }
 
@@ -79,9 +84,9 @@ class Zones final : public EnergyCounters {
 
  private:
   static std::int64_t now(const Zone& zone) {
-    const std::int64_t value = number_in(zone.file);
-    if (errno != 0) throw std::runtime_error(fmt::format("{}: {}", zone.file.string(), std::strerror(errno)));
-    return value;
+    const Number number = number_in(zone.file);
+    if (number.error != 0) throw std::system_error(number.error, std::generic_category(), zone.file.string());
+    return number.value;
   }
 
   std::vector<Zone> zones_;
@@ -100,7 +105,7 @@ EnergySource::Opened open(const EnergyPlace& place) {
   const fs::path folder = place.root / "sys/class/powercap";
   std::vector<Zone> zones;
   const auto add = [&](const fs::path& zone, const std::string& name) {
-    zones.push_back({zone / "energy_uj", name, number_in(zone / "max_energy_range_uj")});
+    zones.push_back({zone / "energy_uj", name, number_in(zone / "max_energy_range_uj").value});
   };
   for (const fs::path& processor : folders_in(folder, "intel-rapl:")) {
     const std::string name = line_in(processor / "name");
@@ -114,8 +119,8 @@ EnergySource::Opened open(const EnergyPlace& place) {
             fmt::format("no processor counts energy in {} (virtual machines have none)", folder.string())};
   try {
     return {std::make_unique<Zones>(std::move(zones)), {}};
-  } catch (const std::runtime_error& error) {
-    const bool forbidden = errno == EACCES;
+  } catch (const std::system_error& error) {
+    const bool forbidden = error.code() == std::errc::permission_denied;
     return {nullptr,
             std::string(error.what()) +
                 (forbidden ? "; the administrator can allow it: chmod a+r on the energy_uj files" : "")};
