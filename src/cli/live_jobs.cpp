@@ -66,7 +66,7 @@ std::vector<LiveJob> measure_jobs(const Arguments& given, const std::vector<JobS
   for (const JobSpec& job : jobs) {
     log::info(fmt::format("{} alone", job.name));
     const std::filesystem::path file = folder / (job.name + ".alone.json");
-    run_again({run_words(given, job.name, file)});
+    run_again({run_words(given, job.name, file)}, true);
     measured.push_back({job.name, read_result(file), {}, folder / (job.name + ".json")});
     longest = std::max({longest, measured_seconds(measured.back().alone), job.run.min_time.value});
   }
@@ -74,7 +74,7 @@ std::vector<LiveJob> measure_jobs(const Arguments& given, const std::vector<JobS
   std::vector<std::vector<std::string>> commands;
   for (const LiveJob& job : measured)
     commands.push_back(run_words(given, job.name, job.result, {2 * longest}));
-  run_again(commands);
+  run_again(commands, true);
   for (LiveJob& job : measured) {
     job.together = read_result(job.result);
     keep_inner_iterations(job.together);

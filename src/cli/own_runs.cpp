@@ -2,9 +2,11 @@
 #include "cli/own_runs.hpp"
 
 #include <signal.h>
+#include <string.h>  // sigabbrev_np
 #include <sys/wait.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <fstream>
 
@@ -48,31 +50,39 @@ Enum word_of(const std::string& word, int count) {
 
 }  // namespace
 
-void run_again(const std::vector<std::vector<std::string>>& commands) {
+void run_again(const std::vector<std::vector<std::string>>& commands, bool keep_invalid) {
+  using Clock = std::chrono::steady_clock;
+  constexpr std::chrono::seconds between_requests{2};
   const std::string program = rank_command({}, 0).front();
   const HeldSignals signals;
   std::vector<pid_t> running;
-  const auto tell = [&](int signal) {
-    for (const pid_t child : running) kill(child, signal);
-  };
-  int first_failure = 0;
   for (const std::vector<std::string>& command : commands) {
     std::vector<std::string> words{program};
     words.insert(words.end(), command.begin(), command.end());
     running.push_back(start_process(std::move(words), {}, signals.before(), true));
   }
+  int first_failure = 0, ended_by = 0;
+  Clock::time_point next_request;
   while (!running.empty()) {
     const timespec patience{0, 100'000'000};
-    if (const int signal = sigtimedwait(&signals.held(), nullptr, &patience); signal > 0 && signal != SIGCHLD)
-      tell(signal);
+    if (const int signal = sigtimedwait(&signals.held(), nullptr, &patience);
+        signal > 0 && signal != SIGCHLD && ended_by == 0)
+      ended_by = signal;
     std::erase_if(running, [&](pid_t child) {
       int status = 0;
       if (waitpid(child, &status, WNOHANG) != child) return false;
-      if (status != 0 && first_failure == 0) first_failure = status;
+      const bool kept = keep_invalid && WIFEXITED(status) && WEXITSTATUS(status) == int(Exit::wrong_result);
+      if (status != 0 && !kept && first_failure == 0) first_failure = status;
       return true;
     });
-    if (first_failure != 0) tell(SIGTERM);
+    if ((first_failure == 0 && ended_by == 0) || Clock::now() < next_request) continue;
+    for (const pid_t child : running) kill(child, SIGTERM);
+    next_request = Clock::now() + between_requests;
   }
+  if (ended_by != 0)
+    throw LostRank("run",
+                   fmt::format("ended by SIG{} before everything was measured", sigabbrev_np(ended_by)),
+                   "nothing was written");
   if (first_failure != 0) fail(first_failure);
 }
 

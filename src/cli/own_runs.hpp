@@ -14,9 +14,10 @@
 namespace dlnb {
 
 /// Starts this program once for each list of words, all at the same time, with stdout closed, and waits for all. Where
-/// one fails the others are asked to end. Signals to end are handed on. Throws LostRank, UserError, … with the exit code
-/// of the first that failed; it has said why on stderr.
-void run_again(const std::vector<std::vector<std::string>>& commands);
+/// one fails, or a signal asks for the end, all are asked to end, again every two seconds. Throws LostRank, UserError, …
+/// with the exit code of the first that failed, which has said why on stderr, and LostRank after a signal. With
+/// `keep_invalid` a result that is INVALID is none of these failures: it is there and says so itself.
+void run_again(const std::vector<std::vector<std::string>>& commands, bool keep_invalid);
 
 /// What was typed for these arguments, as words again; without `except`.
 std::vector<std::string> words_of(const Arguments& given, const std::vector<Argument>& arguments,

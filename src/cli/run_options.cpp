@@ -205,6 +205,9 @@ std::vector<JobSpec> jobs_from(const Arguments& given, Purpose purpose) {
     const std::string name = given.text("--job");
     std::vector<std::string> known;
     for (const JobSpec& job : jobs) known.push_back(job.name);
+    if (jobs.size() == 1 && known.front().empty())
+      throw UserError("--job", "there are no [[job]] tables to choose from",
+                      "give a --spec file that has some");
     if (std::ranges::find(known, name) == known.end() || name.empty())
       throw UserError("--job", fmt::format("no job is called {}", in_quotes(name)),
                       choose_one_of(name, known));

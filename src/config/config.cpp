@@ -97,6 +97,15 @@ class Layers {
   Value plan_;
 };
 
+/// A run without end has no rule to stop.
+void check_rules_to_stop(const Value& tree, const Request& request) {
+  if (!request.forever) return;
+  for (const char* rule : {"spread", "max_iterations", "max_time", "min_time"})
+    if (const Value* given = tree.find(rule))
+      throw UserError(where_of(*given, rule), "a run that goes on for ever ends by a signal only",
+                      "leave one of them out");
+}
+
 PlanSpec settle_plan(const Layers& layers, const Request& request) {
   PlanSpec plan = make_plan(layers.plan(), request.flavour);
   plan.literal = request.literal;
@@ -125,6 +134,7 @@ RunSpec settle(Layers layers, const Value& overrides) {
     throw UserError(where_of(*layers.tree().find("recompute"), "recompute"),
                     "the cost model 'paper' has no recomputation", "choose cost_model = \"exact\"");
   check_destination(layers.tree(), request);
+  check_rules_to_stop(layers.tree(), request);
   request.plan = settle_plan(layers, request);
   request.origin = layers.origin();
   return request;
@@ -197,13 +207,15 @@ std::vector<JobSpec> read_jobs(const std::vector<std::filesystem::path>& spec_fi
   for (const std::filesystem::path& file : spec_files) {
     const Value layer = read_layer(file);
     common.add(members(layer, [](std::string_view key) { return key != "job"; }));
-    if (const Value* tables = layer.find("job"))
+    if (const Value* tables = layer.find("job")) {
+      if (tables->array("job").empty()) throw UserError(where_of(*tables, "job"), "there is no job in it");
       for (const Value& table : tables->array("job")) {
         JobSpec job = read_job(table, jobs.size() + 1, file.parent_path());
         if (std::ranges::find(jobs, job.name, &JobSpec::name) != jobs.end())
           throw UserError(where_of(table, "job"), fmt::format("two jobs are called '{}'", job.name));
         jobs.push_back(std::move(job));
       }
+    }
   }
   if (jobs.empty()) return {{.run = settle(std::move(common), overrides)}};
   for (JobSpec& job : jobs) {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // Measures collectives on this machine, alone and in groups at once, and fits the costs of a machine file to them.
 #include <algorithm>
+#include <cctype>
 #include <cmath>
 #include <filesystem>
 #include <map>
@@ -86,6 +87,9 @@ class Measurement {
     ranks_ = spec.ranks > 0 ? spec.ranks : usable_cores();
     if (ranks_ < 2) throw UserError("--ranks", "nothing is communicated by one rank", "ask for 2 or more");
     for (const auto& [name, value] : usual) values_.try_emplace(name, value);
+    if (sizes_of(spec_of({})).size() < 4)
+      throw UserError("--max-size", "constants cannot be told apart by fewer than four sizes",
+                      "take a larger range, or a smaller --factor");
   }
 
   std::int64_t ranks() const { return ranks_; }
@@ -96,7 +100,7 @@ class Measurement {
     words.insert(words.end(), typed_.begin(), typed_.end());
     for (const auto& [name, value] : complete(options)) words.insert(words.end(), {name, value});
     words.insert(words.end(), {"--output", file.string()});
-    run_again({words});
+    run_again({words}, false);
     return read_coll_table(file, spec_of(complete(options)));
   }
 
@@ -219,6 +223,9 @@ Table table_of(const Calibration& calibration) {
 int run(const Arguments& given) {
   const std::string name = given.text("--name", "localhost");
   const std::string output = given.text("--output", name + ".toml");
+  if (name.empty() ||
+      !std::ranges::all_of(name, [](unsigned char c) { return std::isalnum(c) || c == '-' || c == '_'; }))
+    throw UserError("--name", in_quotes(name) + " is no name", "use letters, digits, '-' and '_'");
   check_writable(output, {".toml"});
   const Measurement measurement(given);
   const Value structure = structure_from(given, measurement);

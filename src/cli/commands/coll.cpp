@@ -117,6 +117,10 @@ int run(const Arguments& given) {
   const CollSpec spec = spec_from(given);
   const Output output = output_from(given);
   if (!spec.machine.empty()) return write(dlnb::simulate(spec), output);
+  if (!inside_a_world() && !needs_launcher(spec.backend) && !(spec.hosts.empty() && spec.testbed.empty()))
+    throw UserError(spec.testbed.empty() ? "--hosts" : "--testbed",
+                    fmt::format("ranks of '{}' are threads of one process, on one host", spec.backend),
+                    "choose a backend whose ranks are processes, such as --backend mpi");
   if (inside_a_world() || !needs_launcher(spec.backend)) return run_here(spec, output);
   if (progress::is_on()) hand_on_progress();
   return launch(spec, rank_command(given, spec.origin.find("ranks") ? 0 : spec.ranks));

@@ -55,6 +55,9 @@ int run_jobs(const Arguments& given, const std::vector<JobSpec>& jobs) {
   }
   write_job_files(given, results, jobs);
   print(slowdown_table(outcomes));
+  for (const LiveJob& job : measured)
+    if (!job.alone.valid || !job.together.valid)
+      throw WrongResult(job.name, "the result is INVALID", "its notes say why");
   return int(Exit::success);
 }
 

@@ -65,15 +65,16 @@ void compare_operations(const std::string& job, const MeasuredRun& live, const M
   }
 }
 
-std::vector<Comparison> compare(const Arguments& given, const std::vector<JobSpec>& jobs) {
+std::vector<Comparison> compare(const Arguments& given, const std::vector<JobSpec>& jobs, bool& valid) {
   const TemporaryFolder folder;
   std::vector<Comparison> all;
   const std::vector<Result> simulated = simulate(jobs);
   if (jobs.size() == 1) {
     const std::filesystem::path file = folder.path() / "live.json";
     log::info("live");
-    run_again({run_words(given, jobs.front().name, file)});
+    run_again({run_words(given, jobs.front().name, file)}, true);
     const MeasuredRun live = read_result(file);
+    valid = live.valid;
     all.push_back({jobs.front().name, "alone", "iteration time", mean_time(live.iterations),
                    mean_time(simulated.front().metrics.iterations)});
     compare_operations(jobs.front().name, live, simulated.front().metrics, all);
@@ -81,6 +82,7 @@ std::vector<Comparison> compare(const Arguments& given, const std::vector<JobSpe
   }
   const std::vector<LiveJob> live = measure_jobs(given, jobs, folder.path());
   for (std::size_t j = 0; j < jobs.size(); ++j) {
+    valid = valid && live[j].alone.valid && live[j].together.valid;
     const Slowdown measured = slowdown(live[j].alone.iterations, live[j].together.iterations);
     if (!simulated[j].slowdown) continue;  // several simulated jobs have one each
     const Slowdown& modelled = *simulated[j].slowdown;
@@ -131,12 +133,16 @@ int run(const Arguments& given) {
     if (job.run.machine.empty())
       throw UserError("--machine", "it is not said which machine describes this one",
                       "make its file with `dlnetbench calibrate`");
-  const std::vector<Comparison> all = compare(given, jobs);
+  bool valid = true;
+  const std::vector<Comparison> all = compare(given, jobs, valid);
   if (!output.empty()) {
     write_file(output, output.ends_with(".csv") ? to_csv(table_of(all)) : json_of(all, jobs));
     log::info(fmt::format("wrote {}", output));
   }
   print(given.has("--json") ? json_of(all, jobs) : to_text(table_of(all)));
+  if (!valid)
+    throw WrongResult("validate", "a live run was INVALID: compute was emulated too badly to compare times",
+                      "quieten this machine, or give every rank a core");
   return int(Exit::success);
 }
 

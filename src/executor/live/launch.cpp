@@ -253,6 +253,10 @@ int launch(const RunSpec& spec, const std::vector<std::string>& command, Afterma
   children.start(signals.before());
   const Course course = wait_for(children, watch, signals, folder, spec.forever);
   watch.end_leftovers();
+  if (ranks_are_ours && children.status() == 0 && course.asked == 0 && !folder.look().begun)
+    throw LostRank(
+        "run", "no rank has begun, and what was to start them reports success",
+        "does the agent start commands, and does the other host reach this one's temporary folder?");
   if (!aftermath) {
     const auto diagnosis = left_diagnosis(records);
     if (diagnosis) throw LostRank("run", diagnosis->text);

@@ -15,11 +15,7 @@
 namespace dlnb {
 namespace {
 
-void check_is_simulated(CollOperation operation) {
-  if (operation == CollOperation::all_to_all_v)
-    throw Unavailable("coll", fmt::format("'{}' is not simulated", name_of(operation)),
-                      "measure it live, or simulate all-to-all");
-}
+bool is_simulated(CollOperation operation) { return operation != CollOperation::all_to_all_v; }
 
 Operation message(OperationKind kind, const CollRow& row, std::int64_t peer, int handle) {
   Operation operation;
@@ -120,7 +116,9 @@ void refuse_what_is_not_simulated(const CollSpec& spec) {
   if (spec.overlap)
     throw UserError("--overlap", "overlap is measured, not simulated",
                     "leave out --machine, or simulate a plan that overlaps");
-  for (const CollOperation operation : spec.operations) check_is_simulated(operation);
+  if (std::ranges::none_of(spec.operations, is_simulated))
+    throw Unavailable("--operation", "uneven parts are not simulated",
+                      "measure them live, or simulate all-to-all");
 }
 
 }  // namespace
@@ -133,7 +131,11 @@ CollTable simulate(const CollSpec& spec, const Machine& machine, const Placement
   table.library = machine.name;
   const std::int64_t members = spec.ranks / spec.groups;
   const std::vector<std::int64_t> sizes = sizes_of(spec);
-  for (const CollOperation operation : spec.operations)
+  for (const CollOperation operation : spec.operations) {
+    if (!is_simulated(operation)) {
+      table.notes.push_back(fmt::format("{} is not simulated", name_of(operation)));
+      continue;
+    }
     for (const DataType dtype : spec.dtypes)
       for (const std::int64_t size :
            operation == CollOperation::barrier ? std::vector<std::int64_t>{0} : sizes) {
@@ -148,6 +150,7 @@ CollTable simulate(const CollSpec& spec, const Machine& machine, const Placement
         progress::report("simulated sizes", std::int64_t(table.rows.size()),
                          std::int64_t(spec.operations.size() * spec.dtypes.size() * sizes.size()));
       }
+  }
   table.notes.push_back(
       "simulated: every iteration takes the same time; buffers in place or not are no different");
   return table;
