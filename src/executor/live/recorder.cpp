@@ -158,8 +158,8 @@ void Recorder::keep(std::int64_t begin, std::int64_t end, std::int64_t communica
   const Span span{begin, end};
   std::memcpy(to, &span, sizeof span);
   if (!intervals.empty()) std::memcpy(to + sizeof span, intervals.data(), intervals.size_bytes());
-  head_->series_changing.store(1, std::memory_order_release);
-  std::atomic_thread_fence(std::memory_order_seq_cst);
+  // What follows may not be seen before this: an exchange, because a store holds back only what stands before it.
+  head_->series_changing.exchange(1, std::memory_order_acq_rel);
   head_->series.add(end - begin, communication);
   head_->series_changing.store(0, std::memory_order_release);
   head_->completed.store(completed + 1, std::memory_order_release);
