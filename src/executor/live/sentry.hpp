@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <filesystem>
 #include <memory>
@@ -61,7 +62,7 @@ class Sentry {
   std::filesystem::path folder_;
   std::string hidden_;
   std::unique_ptr<Recorder> recorder_;
-  bool lost_ = false;
+  std::atomic<bool> lost_ = false;      // by the rank or by the watchdog, whose thread is another
   std::int64_t signal_seen_ = 0;        // monotonic clock
   std::unique_ptr<Watchdog> watchdog_;  // last: its thread looks at the rest
 };
