@@ -110,8 +110,6 @@ void write_job_files(const Arguments& given, const std::vector<std::filesystem::
   const std::filesystem::path output = given.text("--output");
   if (output.empty()) return;
   if (output.extension() == ".html") return write_file(output, html_report(results));
-  if (output.extension() != ".json")
-    throw UserError("--output", "the results of several live jobs are written as .json or .html");
   for (std::size_t j = 0; j < results.size(); ++j) {
     std::ifstream stream(results[j], std::ios::binary);
     write_file(file_of_job(output, jobs[j].name), {std::istreambuf_iterator<char>(stream), {}});

@@ -41,6 +41,7 @@ int run_here(const Arguments& given, const RunSpec& spec) {
 
 /// Jobs side by side, each as a run of its own.
 int run_jobs(const Arguments& given, const std::vector<JobSpec>& jobs) {
+  if (given.has("--output")) check_writable(given.text("--output"), {".json", ".html"});
   const TemporaryFolder folder;
   const std::vector<LiveJob> measured = measure_jobs(given, jobs, folder.path());
   std::vector<JobOutcome> outcomes;
