@@ -63,7 +63,7 @@ struct RunSpec {
 
   std::string placement = "linear";  ///< simulate
   std::string devices;               ///< simulate: "0-3,8" instead of a placement
-  std::string network = "max_min_plain";
+  std::string network = "max_min";
   std::int64_t seed = 1;
 
   Value origin;

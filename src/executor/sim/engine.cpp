@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// The event loop: ranks run until they block; activities start when all have arrived and the one before on
+// The event loop: runners run until they block; activities start when all have arrived and the one before on
 // the same communicator or pair is over, wait their latency, then flow. All that happens at one time is
 // worked off before rates are solved.
 #include "executor/sim/engine.hpp"
@@ -29,42 +29,79 @@ Engine::Engine(const std::vector<Role>& roles, const Lines& lines, const std::ve
     : roles_(roles),
       lines_(lines),
       jobs_(jobs),
-      flows_(machine, network, lines.activities(), events_),
-      paths_(machine, placement, flows_),
-      ranks_(lines.role_of.size()),
+      capacities_(machine),
+      positions_(lines.runners.size()),
       activities_(lines.activities()) {
-  for (std::size_t rank = 0, job = 0; rank < ranks_.size(); ++rank) {
-    while (job + 1 < jobs.size() && std::int32_t(rank) >= jobs[job + 1].first_rank) ++job;
-    ranks_[rank].job = std::int32_t(job);
+  for (std::size_t runner = 0, job = 0; runner < positions_.size(); ++runner) {
+    while (job + 1 < jobs.size() && std::int32_t(runner) >= jobs[job + 1].first_runner) ++job;
+    positions_[runner].job = std::int32_t(job);
     if (!jobs[job].repeats) ++awaited_;
   }
   DLNB_REQUIRE(awaited_ > 0, "a simulation ends");
+  find_paths(machine, placement);
+  flows_.emplace(capacities_, network, paths_, first_path_);
+}
+
+/// Those of all operations there will be.
+void Engine::find_paths(const Machine& machine, const Placement& placement) {
+  Paths paths(machine, placement, capacities_);
+  std::vector<OperationKind> kinds;
+  for (const Communicator& communicator : lines_.communicators) {
+    first_path_.push_back(std::int32_t(paths_.size()));
+    const Seat& seat = lines_.seats_of(communicator).front();
+    const Role& role = role_of(seat.runner);
+    kinds.clear();
+    for (const std::int32_t action : role.lines[std::size_t(seat.line)].actions)
+      if (const OperationKind kind = role.actions[std::size_t(action)].kind;
+          std::ranges::find(kinds, kind) == kinds.end())
+        kinds.push_back(kind);
+    for (const OperationKind kind : kinds)
+      for (Path& path : paths.collective(kind, lines_.members_of(communicator))) {
+        paths_.push_back(std::move(path));
+        path_kind_.push_back(kind);
+      }
+  }
+  for (const Pair& pair : lines_.pairs) {
+    first_path_.push_back(std::int32_t(paths_.size()));
+    paths_.push_back(paths.message(pair.sender, pair.receiver));
+    path_kind_.push_back(OperationKind::send);
+  }
+  first_path_.push_back(std::int32_t(paths_.size()));
 }
 
 int Engine::completed_iterations(std::size_t job) const {
   int completed = jobs_[job].iterations;
-  for (std::size_t rank = std::size_t(jobs_[job].first_rank);
-       rank < ranks_.size() && ranks_[rank].job == std::int32_t(job); ++rank)
-    completed = std::min(completed, int(ranks_[rank].iteration));
+  for (std::size_t runner = std::size_t(jobs_[job].first_runner);
+       runner < positions_.size() && positions_[runner].job == std::int32_t(job); ++runner)
+    completed = std::min(completed, int(positions_[runner].iteration));
   return std::max(0, completed - jobs_[job].warmup);
 }
 
 void Engine::run() {
-  for (std::size_t rank = 0; rank < ranks_.size(); ++rank) {
-    const double start = job_of(std::int32_t(rank)).start;
-    if (start > 0) events_.add(start, EventKind::computed, std::int32_t(rank));
-    else advance(std::int32_t(rank), 0);
+  for (std::size_t runner = 0; runner < positions_.size(); ++runner) {
+    const double start = job_of(std::int32_t(runner)).start;
+    if (start > 0) events_.add(start, EventKind::computed, std::int32_t(runner));
+    else advance(std::int32_t(runner), 0);
   }
-  while (!events_.empty() && finished_ != awaited_) {
-    const double now = events_.next();
-    while (!events_.empty() && events_.next() == now) {
-      happen(events_.take());
+  while (finished_ != awaited_) {
+    const double now = std::min(events_.next(), flows_->next());
+    if (now == never) report_deadlock();
+    while (true) {
+      if (events_.next() == now) {
+        happen(events_.take());
+      } else if (flows_->next() == now) {
+        const std::int32_t activity = flows_->first();
+        flows_->finish(activity);
+        complete(activity, now);
+      } else {
+        break;
+      }
       for (std::size_t i = 0; i < ready_.size(); ++i) advance(ready_[i], now);
       ready_.clear();
     }
-    flows_.settle(now);
+    flows_->settle(now);
   }
-  if (finished_ != awaited_) report_deadlock();
+  share_traces();
 }
 
 void Engine::happen(const Event& event) {
@@ -72,57 +109,71 @@ void Engine::happen(const Event& event) {
     case EventKind::computed: return advance(event.subject, event.at);
     case EventKind::started: {
       const Activity& activity = activities_[std::size_t(event.subject)];
-      return flows_.begin(event.subject, *activity.path, activity.bytes, event.at);
+      return flows_->begin(event.subject, activity.path, activity.bytes, event.at);
     }
-    case EventKind::moved:
-      if (!flows_.is_current(event)) return;
-      flows_.finish(event.subject);
-      return complete(event.subject, event.at);
+    case EventKind::moved: return complete(event.subject, event.at);
   }
 }
 
-// --- ranks ------------------------------------------------------------------------------------------
+// --- runners ------------------------------------------------------------------------------------------
 
-Interval* Engine::interval(std::int32_t rank, std::int64_t iteration, std::int32_t action) {
-  const Job& job = job_of(rank);
-  if (!is_measured(job, iteration)) return nullptr;
-  const std::size_t actions = role_of(rank).actions.size();
-  return &job.trace->ranks[std::size_t(rank - job.first_rank)]
-              .intervals[std::size_t(iteration - job.warmup) * actions + std::size_t(action)];
+RankTrace& Engine::trace_of(std::int32_t runner) {
+  const Job& job = job_of(runner);
+  return job.trace->ranks[std::size_t(lines_.runners[std::size_t(runner)].first_rank - job.first_rank)];
 }
 
-std::int64_t Engine::number_of(std::int32_t rank, const Action& action) const {
-  const std::size_t each = role_of(rank).lines[std::size_t(action.line)].actions.size();
-  return std::int64_t(ranks_[std::size_t(rank)].iteration) * std::int64_t(each) + action.ordinal;
+Interval* Engine::interval(std::int32_t runner, std::int64_t iteration, std::int32_t action) {
+  const Job& job = job_of(runner);
+  if (!is_measured(job, iteration)) return nullptr;
+  const std::size_t actions = role_of(runner).actions.size();
+  return &trace_of(runner).intervals[std::size_t(iteration - job.warmup) * actions + std::size_t(action)];
+}
+
+void Engine::share_traces() {
+  for (std::size_t rank = 0; rank < lines_.runner_of.size(); ++rank) {
+    const std::int32_t runner = lines_.runner_of[rank];
+    if (lines_.runners[std::size_t(runner)].first_rank == std::int32_t(rank)) continue;
+    const Job& job = job_of(runner);
+    const RankTrace& from = trace_of(runner);
+    RankTrace& to = job.trace->ranks[rank - std::size_t(job.first_rank)];
+    to.iteration_begin = from.iteration_begin;
+    to.iteration_end = from.iteration_end;
+    to.intervals = from.intervals;
+  }
+}
+
+std::int64_t Engine::number_of(std::int32_t runner, const Action& action) const {
+  const std::size_t each = role_of(runner).lines[std::size_t(action.line)].actions.size();
+  return std::int64_t(positions_[std::size_t(runner)].iteration) * std::int64_t(each) + action.ordinal;
 }
 
 void Engine::advance(std::int32_t index, double now) {
-  Rank& rank = ranks_[std::size_t(index)];
+  Position& position = positions_[std::size_t(index)];
   const Job& job = job_of(index);
-  RankTrace& trace = job.trace->ranks[std::size_t(index - job.first_rank)];
+  RankTrace& trace = trace_of(index);
   const Role& role = role_of(index);
   const std::int64_t time = nanoseconds(now);
   while (true) {
-    if (std::size_t(rank.action) == role.actions.size()) {
-      if (is_measured(job, rank.iteration))
-        trace.iteration_end[std::size_t(rank.iteration - job.warmup)] = time;
-      rank.action = 0;
-      if (++rank.iteration == job.iterations && !job.repeats) {
+    if (std::size_t(position.action) == role.actions.size()) {
+      if (is_measured(job, position.iteration))
+        trace.iteration_end[std::size_t(position.iteration - job.warmup)] = time;
+      position.action = 0;
+      if (++position.iteration == job.iterations && !job.repeats) {
         ++finished_;
         return;
       }
     }
-    if (rank.action == 0 && !rank.arrived && is_measured(job, rank.iteration))
-      trace.iteration_begin[std::size_t(rank.iteration - job.warmup)] = time;
+    if (position.action == 0 && !position.arrived && is_measured(job, position.iteration))
+      trace.iteration_begin[std::size_t(position.iteration - job.warmup)] = time;
     if (role.actions.empty()) {
       if (job.repeats) return;  // nothing to repeat
       continue;
     }
 
-    const Action& action = role.actions[std::size_t(rank.action)];
-    Interval* const here = interval(index, rank.iteration, rank.action);
-    if (!rank.arrived) {
-      rank.arrived = true;
+    const Action& action = role.actions[std::size_t(position.action)];
+    Interval* const here = interval(index, position.iteration, position.action);
+    if (!position.arrived) {
+      position.arrived = true;
       if (here != nullptr) here->begin = here->end = here->completed = time;
       if (begin(index, action, now)) return;
     }
@@ -131,29 +182,29 @@ void Engine::advance(std::int32_t index, double now) {
       here->end = time;
       if (action.blocking && !action.eager) here->completed = time;
     }
-    rank.arrived = false;
-    ++rank.action;
+    position.arrived = false;
+    ++position.action;
     // One rank stands for all: in a step of synchronous training they are never far apart.
     if (index == 0)
       progress::report("simulated operations of rank 0",
-                       std::int64_t(rank.iteration) * std::int64_t(role.actions.size()) + rank.action,
+                       std::int64_t(position.iteration) * std::int64_t(role.actions.size()) + position.action,
                        std::int64_t(job.iterations) * std::int64_t(role.actions.size()));
   }
 }
 
 /// Issues an operation; true where an event of its own will end it.
-bool Engine::begin(std::int32_t rank, const Action& action, double now) {
+bool Engine::begin(std::int32_t runner, const Action& action, double now) {
   switch (action.doing) {
     case Doing::compute:
       if (action.amount <= 0) return false;
-      events_.add(now + action.amount, EventKind::computed, rank);
+      events_.add(now + action.amount, EventKind::computed, runner);
       return true;
     case Doing::collective:
-      arrive(lines_.activity(rank, action.line), number_of(rank, action), now);
+      arrive(lines_.activity(runner, action.line), number_of(runner, action), now);
       return false;
     case Doing::send:
     case Doing::recv: {
-      const std::int32_t index = lines_.activity(rank, action.line);
+      const std::int32_t index = lines_.activity(runner, action.line);
       Activity& pair = activities_[std::size_t(index)];
       ++(action.doing == Doing::send ? pair.sent : pair.received);
       if (!pair.busy) start_message(index, now);
@@ -165,14 +216,14 @@ bool Engine::begin(std::int32_t rank, const Action& action, double now) {
   return false;
 }
 
-/// Whether the rank cannot leave the action yet; it will be advanced again when what it waits for completes.
+/// Whether the runner cannot leave the action yet; it will be advanced again when what it waits for completes.
 bool Engine::must_wait(std::int32_t index, const Action& action) {
-  Rank& rank = ranks_[std::size_t(index)];
+  Position& position = positions_[std::size_t(index)];
   auto wait_for = [&](std::int32_t line, std::int64_t count) {
     const std::int32_t activity = lines_.activity(index, line);
     if (activities_[std::size_t(activity)].completed >= count) return false;
-    rank.waiting = activity;
-    rank.until = count;
+    position.waiting = activity;
+    position.until = count;
     return true;
   };
   switch (action.doing) {
@@ -188,7 +239,8 @@ bool Engine::must_wait(std::int32_t index, const Action& action) {
   for (std::int32_t t = 0; t < action.targets; ++t) {
     const Target& target = role.targets[std::size_t(action.ordinal) + std::size_t(t)];
     const std::size_t each = role.lines[std::size_t(target.line)].actions.size();
-    if (wait_for(target.line, std::int64_t(rank.iteration) * std::int64_t(each) + target.count)) return true;
+    if (wait_for(target.line, std::int64_t(position.iteration) * std::int64_t(each) + target.count))
+      return true;
   }
   return false;
 }
@@ -218,65 +270,47 @@ void Engine::start_collective(std::int32_t index, double now) {
   const Communicator& communicator = lines_.communicators[std::size_t(index)];
   if (activity.arrived.empty()) return;
   std::int32_t& arrived = activity.arrived[std::size_t(activity.completed) % activity.arrived.size()];
-  if (arrived < communicator.size) return;
+  if (arrived < communicator.seats) return;
   arrived = 0;
-  const Role& role = role_of(lines_.members[std::size_t(communicator.first_member)]);
-  const Line& line = role.lines[std::size_t(role.line_over(communicator.axes))];
+  const Seat& seat = lines_.seats_of(communicator).front();
+  const Role& role = role_of(seat.runner);
+  const Line& line = role.lines[std::size_t(seat.line)];
   const std::size_t ordinal = std::size_t(activity.completed) % line.actions.size();
   const Action& action = role.actions[std::size_t(line.actions[ordinal])];
-  start(index, path_of(index, action.kind, action.amount), action.amount, now);
+  start(index, action.kind, action.amount, now);
 }
 
 void Engine::start_message(std::int32_t index, double now) {
   Activity& activity = activities_[std::size_t(index)];
   if (activity.sent <= activity.completed) return;
   const Pair& pair = lines_.pair(index);
-  const Role& role = role_of(pair.sender);
+  const Role& role = role_of(lines_.runner_of[std::size_t(pair.sender)]);
   const Line& line = role.lines[std::size_t(pair.send_line)];
   const std::size_t ordinal = std::size_t(activity.completed) % line.actions.size();
   const Action& action = role.actions[std::size_t(line.actions[ordinal])];
   if (!action.eager && activity.received <= activity.completed) return;
-  start(index, path_of(index, OperationKind::send, action.amount), action.amount, now);
+  start(index, OperationKind::send, action.amount, now);
 }
 
-void Engine::start(std::int32_t index, Path& path, double bytes, double now) {
+void Engine::start(std::int32_t index, OperationKind kind, double bytes, double now) {
   Activity& activity = activities_[std::size_t(index)];
   activity.busy = true;
-  activity.path = &path;
+  activity.path = path_of(index, kind, bytes);
+  const Path& path = paths_[std::size_t(activity.path)];
   activity.bytes = bytes * path.share;
-  if (activity.bytes > 0) events_.add(now + path.latency, EventKind::started, index);
-  else events_.add(now + path.latency, EventKind::moved, index, flows_.version(index));
+  events_.add(now + path.latency, activity.bytes > 0 ? EventKind::started : EventKind::moved, index);
 }
 
-Path& Engine::path_of(std::int32_t index, OperationKind kind, double bytes) {
-  Activity& activity = activities_[std::size_t(index)];
-  Path* best = nullptr;
-  auto look = [&] {
-    for (const auto& [known, path] : activity.paths)
-      // Times that differ by rounding only are equal: the first candidate.
-      if (known == kind && (best == nullptr || path->time(bytes) < best->time(bytes) * (1 - 1e-9)))
-        best = path;
-  };
-  look();
-  if (best == nullptr) {
-    find_paths(index, kind);
-    look();
+std::int32_t Engine::path_of(std::int32_t index, OperationKind kind, double bytes) const {
+  std::int32_t best = -1;
+  double shortest = never;
+  for (std::int32_t p = first_path_[std::size_t(index)]; p < first_path_[std::size_t(index) + 1]; ++p) {
+    if (path_kind_[std::size_t(p)] != kind) continue;
+    const double time = paths_[std::size_t(p)].time(bytes);
+    // Times that differ by rounding only are equal: the first candidate.
+    if (best < 0 || time < shortest * (1 - 1e-9)) best = p, shortest = time;
   }
-  return *best;
-}
-
-void Engine::find_paths(std::int32_t index, OperationKind kind) {
-  auto keep = [&](Path path) {
-    found_.push_back(std::move(path));
-    activities_[std::size_t(index)].paths.emplace_back(kind, &found_.back());
-  };
-  if (lines_.is_pair(index)) {
-    const Pair& pair = lines_.pair(index);
-    keep(paths_.message(pair.sender, pair.receiver));
-  } else {
-    const Communicator& communicator = lines_.communicators[std::size_t(index)];
-    for (Path& path : paths_.collective(kind, lines_.members_of(communicator))) keep(std::move(path));
-  }
+  return best;
 }
 
 void Engine::complete(std::int32_t index, double now) {
@@ -285,46 +319,43 @@ void Engine::complete(std::int32_t index, double now) {
   activity.busy = false;
   if (lines_.is_pair(index)) {
     const Pair& pair = lines_.pair(index);
-    complete_at(pair.sender, pair.send_line, index, number, now);
-    if (activity.received > number) complete_at(pair.receiver, pair.receive_line, index, number, now);
+    complete_at(lines_.runner_of[std::size_t(pair.sender)], pair.send_line, index, number, now);
+    if (activity.received > number)
+      complete_at(lines_.runner_of[std::size_t(pair.receiver)], pair.receive_line, index, number, now);
     return start_message(index, now);
   }
-  const Communicator& communicator = lines_.communicators[std::size_t(index)];
-  const Role* role = nullptr;
-  std::int32_t line = -1;
-  for (const std::int32_t member : lines_.members_of(communicator)) {
-    if (role != &role_of(member)) {
-      role = &role_of(member);
-      line = role->line_over(communicator.axes);
-    }
-    complete_at(member, line, index, number, now);
-  }
+  for (const Seat& seat : lines_.seats_of(lines_.communicators[std::size_t(index)]))
+    complete_at(seat.runner, seat.line, index, number, now);
   start_collective(index, now);
 }
 
-/// Tells one rank that its operation `number` on an activity has completed.
+/// Tells one runner that its operation `number` on an activity has completed.
 void Engine::complete_at(std::int32_t index, std::int32_t line, std::int32_t activity, std::int64_t number,
                          double now) {
   const std::vector<std::int32_t>& actions = role_of(index).lines[std::size_t(line)].actions;
   const std::int64_t each = std::int64_t(actions.size());
   if (Interval* there = interval(index, number / each, actions[std::size_t(number % each)]))
     there->completed = nanoseconds(now);
-  Rank& rank = ranks_[std::size_t(index)];
-  if (rank.waiting != activity || rank.until > number + 1) return;
-  rank.waiting = -1;
+  Position& position = positions_[std::size_t(index)];
+  if (position.waiting != activity || position.until > number + 1) return;
+  position.waiting = -1;
   ready_.push_back(index);
 }
 
 void Engine::report_deadlock() const {
-  for (std::size_t r = 0; r < ranks_.size(); ++r) {
-    const Rank& rank = ranks_[r];
-    if (rank.iteration >= job_of(std::int32_t(r)).iterations) continue;
-    const Action& action = role_of(std::int32_t(r)).actions[std::size_t(rank.action)];
-    const std::string message =
-        fmt::format("{} of {} ranks never finish: rank {} waits in operation {} ({}) of iteration {}",
-                    awaited_ - finished_, awaited_, r, rank.action, name_of(action.kind), rank.iteration);
-    DLNB_REQUIRE(finished_ == awaited_, message);
+  std::int32_t unfinished = 0, first = -1;
+  for (std::size_t r = 0; r < positions_.size(); ++r) {
+    if (positions_[r].iteration >= job_of(std::int32_t(r)).iterations) continue;
+    unfinished += lines_.runners[r].size;
+    if (first < 0) first = std::int32_t(r);
   }
+  const Position& position = positions_[std::size_t(first)];
+  const Action& action = role_of(first).actions[std::size_t(position.action)];
+  const std::string message =
+      fmt::format("{} of {} ranks never finish: rank {} waits in operation {} ({}) of iteration {}",
+                  unfinished, lines_.runner_of.size(), lines_.runners[std::size_t(first)].first_rank,
+                  position.action, name_of(action.kind), position.iteration);
+  DLNB_REQUIRE(finished_ == awaited_, message);
   std::abort();
 }
 

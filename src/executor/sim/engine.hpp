@@ -2,9 +2,8 @@
 #pragma once
 
 #include <cstdint>
-#include <deque>
+#include <optional>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <dlnb/machine.hpp>
@@ -20,7 +19,8 @@ namespace dlnb::sim {
 
 /// One of the jobs that share the machine.
 struct Job {
-  std::int32_t first_rank = 0;  ///< of all jobs' ranks
+  std::int32_t first_rank = 0;    ///< of all jobs' ranks
+  std::int32_t first_runner = 0;  ///< of all jobs' runners
   int warmup = 0;
   int iterations = 1;      ///< warm-up included
   double start = 0;        ///< seconds
@@ -40,8 +40,8 @@ class Engine {
   int completed_iterations(std::size_t job) const;
 
  private:
-  /// Where a rank is in its program.
-  struct Rank {
+  /// Where a runner is in its program.
+  struct Position {
     std::int32_t job = 0;
     std::int32_t iteration = 0;  ///< warm-up included
     std::int32_t action = 0;
@@ -54,55 +54,63 @@ class Engine {
   struct Activity {
     std::int64_t completed = 0;  ///< operations, over all iterations
     bool busy = false;
-    Path* path = nullptr;               ///< of the operation in progress
-    double bytes = 0;                   ///< that its reference flow moves
-    std::vector<std::int32_t> arrived;  ///< communicators: members at operation k, at k mod size
-    std::vector<std::pair<OperationKind, Path*>> paths;  ///< found so far
-    std::int64_t sent = 0, received = 0;                 ///< pairs: messages posted
+    std::int32_t path = -1;               ///< of the operation in progress
+    double bytes = 0;                     ///< that its reference flow moves
+    std::vector<std::int32_t> arrived;    ///< communicators: runners at operation k, at k mod size
+    std::int64_t sent = 0, received = 0;  ///< pairs: messages posted
   };
 
-  const Job& job_of(std::int32_t rank) const { return jobs_[std::size_t(ranks_[std::size_t(rank)].job)]; }
-  const Role& role_of(std::int32_t rank) const {
-    return roles_[std::size_t(lines_.role_of[std::size_t(rank)])];
+  const Job& job_of(std::int32_t runner) const {
+    return jobs_[std::size_t(positions_[std::size_t(runner)].job)];
   }
-  std::int64_t number_of(std::int32_t rank, const Action& action) const;
+  const Role& role_of(std::int32_t runner) const {
+    return roles_[std::size_t(lines_.runners[std::size_t(runner)].role)];
+  }
+  std::int64_t number_of(std::int32_t runner, const Action& action) const;
 
-  void advance(std::int32_t rank, double now);
-  bool begin(std::int32_t rank, const Action& action, double now);
-  bool must_wait(std::int32_t rank, const Action& action);
+  void find_paths(const Machine& machine, const Placement& placement);
+
+  void advance(std::int32_t runner, double now);
+  bool begin(std::int32_t runner, const Action& action, double now);
+  bool must_wait(std::int32_t runner, const Action& action);
 
   void arrive(std::int32_t activity, std::int64_t number, double now);
   void start_collective(std::int32_t activity, double now);
   void start_message(std::int32_t activity, double now);
-  void start(std::int32_t activity, Path& path, double bytes, double now);
+  void start(std::int32_t activity, OperationKind kind, double bytes, double now);
   /// The fastest path for an operation of this kind and size.
-  Path& path_of(std::int32_t activity, OperationKind kind, double bytes);
-  void find_paths(std::int32_t activity, OperationKind kind);
+  std::int32_t path_of(std::int32_t activity, OperationKind kind, double bytes) const;
 
   void happen(const Event& event);
   void complete(std::int32_t activity, double now);
-  void complete_at(std::int32_t rank, std::int32_t line, std::int32_t activity, std::int64_t number,
+  void complete_at(std::int32_t runner, std::int32_t line, std::int32_t activity, std::int64_t number,
                    double now);
 
   /// Whether an iteration is measured: behind the warm-up and, where the job repeats, before its repetitions.
   static bool is_measured(const Job& job, std::int64_t iteration) {
     return iteration >= job.warmup && iteration < job.iterations;
   }
-  /// Where a rank's measured operation is written; null where it is not measured.
-  Interval* interval(std::int32_t rank, std::int64_t iteration, std::int32_t action);
+  /// Where a runner's measured times are written: the trace of its lowest rank.
+  RankTrace& trace_of(std::int32_t runner);
+  /// Of an operation; null where it is not measured.
+  Interval* interval(std::int32_t runner, std::int64_t iteration, std::int32_t action);
+  /// Gives the other ranks of every runner what the lowest has.
+  void share_traces();
   [[noreturn]] void report_deadlock() const;
 
   const std::vector<Role>& roles_;
   const Lines& lines_;
   const std::vector<Job>& jobs_;
   Events events_;
-  Flows flows_;
-  Paths paths_;
-  std::deque<Path> found_;  ///< stable addresses
-  std::vector<Rank> ranks_;
+  Capacities capacities_;
+  std::vector<Path> paths_;  ///< by activity
+  std::vector<OperationKind> path_kind_;
+  std::vector<std::int32_t> first_path_;  ///< by activity, and one more
+  std::optional<Flows> flows_;            ///< when all paths are known
+  std::vector<Position> positions_;       ///< by runner
   std::vector<Activity> activities_;
-  std::vector<std::int32_t> ready_;  ///< ranks that can go on now, in order
-  std::size_t awaited_ = 0;          ///< ranks of jobs that do not repeat
+  std::vector<std::int32_t> ready_;  ///< runners that can go on now, in order
+  std::size_t awaited_ = 0;          ///< runners of jobs that do not repeat
   std::size_t finished_ = 0;         ///< of these
 };
 

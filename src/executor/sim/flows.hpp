@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include <dlnb/machine.hpp>
@@ -11,80 +12,110 @@
 
 namespace dlnb::sim {
 
-/// The links a coupled activity crosses, merged. One activity at a time may flow along a path.
+/// The links a coupled activity crosses, merged.
 struct Path {
-  std::vector<Use> uses;               ///< multiplicity of the reference flow on every link
-  std::vector<std::int32_t> position;  ///< of each use among the link's users; kept by Flows
-  double alone = 0;    ///< bytes/s of the reference flow with every link to itself; infinite: no links
-  double share = 0;    ///< bytes of the reference (largest) flow per byte of the operation
-  double latency = 0;  ///< seconds before data flows
+  std::vector<Use> uses;  ///< multiplicity of the reference flow on every link
+  double alone = 0;       ///< bytes/s of the reference flow with every link to itself; infinite: no links
+  double share = 0;       ///< bytes of the reference (largest) flow per byte of the operation
+  double latency = 0;     ///< seconds before data flows
 
   /// Seconds an operation of `bytes` takes with every link to itself.
   double time(double bytes) const { return latency + (bytes > 0 ? bytes * share / alone : 0); }
 };
 
-/// What flows now and how fast. Rates are those of the network's solver, but only activities that are
-/// connected to a change through links that can be full are solved again.
-class Flows {
+/// Links as the simulator sees them: capacity after protocol overhead.
+class Capacities {
  public:
-  Flows(const Machine& machine, const Network& network, std::size_t activities, Events& events);
-
-  /// Capacity of a link after protocol overhead, bytes/s.
-  double capacity(LinkIndex link) const { return links_[std::size_t(link)].capacity; }
+  explicit Capacities(const Machine& machine);
+  /// Bytes/s.
+  double of(LinkIndex link) const { return capacity_[std::size_t(link)]; }
+  std::size_t links() const { return capacity_.size(); }
   /// The rate a path has when nothing else flows.
   double alone(const Path& path) const;
 
-  /// An activity begins to move `bytes` of its reference flow; its rate is set by the next `settle`.
-  void begin(std::int32_t activity, Path& path, double bytes, double now);
-  /// Whether this `moved` event is the latest for its activity.
-  bool is_current(const Event& event) const {
-    return activities_[std::size_t(event.subject)].version == event.version;
-  }
-  /// The version an event needs to be current now.
-  std::uint32_t version(std::int32_t activity) const { return activities_[std::size_t(activity)].version; }
-  /// Bytes/s of its reference flow since the last `settle`; 0 where it does not flow.
-  double rate(std::int32_t activity) const { return activities_[std::size_t(activity)].rate; }
-  /// Takes an activity off its links; nothing where it does not flow.
+ private:
+  std::vector<double> capacity_;
+};
+
+/// What flows now and how fast. All paths are known from the start, so that only those links are kept that all
+/// activities together could fill; of these, a system is solved over the ones that those flowing now could fill.
+class Flows {
+ public:
+  /// Activity a flows along one at a time of paths[first_path[a]] … paths[first_path[a + 1]].
+  Flows(const Capacities& capacities, const Network& network, std::span<const Path> paths,
+        std::span<const std::int32_t> first_path);
+
+  /// An activity begins to move `bytes` of its reference flow; where others could slow it down its rate is set by the
+  /// next `settle`.
+  void begin(std::int32_t activity, std::int32_t path, double bytes, double now);
+  /// Takes an activity off its links.
   void finish(std::int32_t activity);
-  /// Solves what began or finished since the last call and tells when each changed activity will have moved.
+  /// Solves what began or finished since the last call and sets when each changed activity will have moved.
   void settle(double now);
 
+  /// When the next activity will have moved its data, and which; `never`: nothing flows.
+  double next() const { return deadlines_.next(); }
+  std::int32_t first() const { return deadlines_.first(); }
+  /// Bytes/s of its reference flow since the last `settle`; 0 where it does not flow.
+  double rate(std::int32_t activity) const { return activities_[std::size_t(activity)].rate; }
+
  private:
+  /// What a path takes of a link that could be full. Those of a path whose links could be full now stand first.
+  struct Contended {
+    std::int32_t link = 0;
+    std::int32_t place = 0;  ///< among the link's users
+    double weight = 0;
+  };
+  struct Way {
+    std::int32_t first = 0, count = 0;  ///< in contended_
+    double alone = 0;
+  };
   struct User {
-    std::int32_t activity;
-    std::int32_t use;
+    std::int32_t activity = 0;
+    std::int32_t use = 0;  ///< in contended_
   };
   struct LinkState {
     double capacity = 0;
     double demand = 0;  ///< Σ weight · alone of its users: the most they could ask for
-    std::vector<User> users;
-    std::uint64_t touched = 0;  ///< stamp of the settle that looks at it
-    std::uint64_t visited = 0;
-    std::int32_t local = 0;  ///< number in the system that is being solved
+    std::int32_t first_user = 0, users = 0;
+    std::int32_t local = 0;     ///< number in the system that is being solved
+    std::uint32_t visited = 0;  ///< stamp of the settle that looked at it
+    bool hot = false;           ///< its users could fill it
+    std::uint8_t full = 0;      ///< and did when last solved
   };
   struct Activity {
-    Path* path = nullptr;  ///< null: does not flow
-    double remaining = 0;  ///< bytes at `since`
+    std::int32_t way = -1;  ///< −1: does not flow
+    std::int32_t hot = 0;   ///< how many of its uses are of hot links
+    double remaining = 0;   ///< bytes at `since`
     double rate = 0;
     double since = 0;
-    std::uint32_t version = 0;
-    std::uint64_t visited = 0;
+    std::uint32_t visited = 0;
   };
 
+  std::span<User> users_of(const LinkState& link) {
+    return std::span(users_).subspan(std::size_t(link.first_user), std::size_t(link.users));
+  }
   static bool can_be_full(const LinkState& link);
+  void swap_uses(std::int32_t a, std::int32_t b);
+  void heat(LinkState& link);
+  void cool(LinkState& link);
   void set_rate(std::int32_t activity, double rate, double now);
   void solve_connected(std::int32_t activity, double now);
 
   const Network& network_;
-  Events& events_;
+  Deadlines deadlines_;
+  std::vector<Way> ways_;  ///< by path
+  std::vector<Contended> contended_;
+  std::vector<User> users_;  ///< by link, from its first_user; room for all that ever use it
   std::vector<LinkState> links_;
   std::vector<Activity> activities_;
-  std::uint64_t stamp_ = 1;
+  std::uint32_t stamp_ = 1;
   std::vector<std::int32_t> begun_, touched_;
   // The system being solved; kept to save allocations.
-  std::vector<std::int32_t> members_, first_;
+  std::vector<std::int32_t> members_, first_, system_links_;
   std::vector<Use> uses_;
   std::vector<double> capacity_, limit_, rates_;
+  std::vector<std::uint8_t> full_;
 };
 
 }  // namespace dlnb::sim

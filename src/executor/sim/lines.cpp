@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "executor/sim/lines.hpp"
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 #include <unordered_map>
@@ -23,10 +24,22 @@ std::int64_t base_of(const ProcessGrid& grid, std::int64_t rank, AxisSet axes) {
   return rank;
 }
 
-void connect_communicators(const ProcessGrid& grid, const std::vector<Role>& roles, Lines& lines) {
+/// Which activity every line of every rank is, before ranks are taken together.
+struct RankLines {
+  std::vector<std::int32_t> role;   ///< by rank
+  std::vector<std::int32_t> first;  ///< by rank, into activity; one more than ranks
+  std::vector<std::int32_t> activity;
+
+  std::span<const std::int32_t> of(std::size_t rank) const {
+    return std::span(activity).subspan(std::size_t(first[rank]), std::size_t(first[rank + 1] - first[rank]));
+  }
+};
+
+void connect_communicators(const ProcessGrid& grid, const std::vector<Role>& roles, RankLines& ranks,
+                           Lines& lines) {
   std::map<AxisSet, std::unordered_map<std::int64_t, std::int32_t>> known;
-  for (std::size_t rank = 0; rank < lines.role_of.size(); ++rank) {
-    const Role& role = roles[std::size_t(lines.role_of[rank])];
+  for (std::size_t rank = 0; rank < ranks.role.size(); ++rank) {
+    const Role& role = roles[std::size_t(ranks.role[rank])];
     for (std::size_t l = 0; l < role.lines.size(); ++l) {
       const Line& line = role.lines[l];
       if (line.doing != Doing::collective) continue;
@@ -35,18 +48,20 @@ void connect_communicators(const ProcessGrid& grid, const std::vector<Role>& rol
       if (fresh) {
         const Group group = grid.group(std::int64_t(rank), line.axes);
         const std::int64_t size = group.size();
-        lines.communicators.push_back({std::int32_t(lines.members.size()), std::int32_t(size), line.axes});
+        lines.communicators.push_back({.first_member = std::int32_t(lines.members.size()),
+                                       .size = std::int32_t(size),
+                                       .axes = line.axes});
         for (std::int64_t i = 0; i < size; ++i) lines.members.push_back(std::int32_t(group.rank(i)));
       }
-      lines.activity_of_line[std::size_t(lines.first_line[rank]) + l] = entry->second;
+      ranks.activity[std::size_t(ranks.first[rank]) + l] = entry->second;
     }
   }
 }
 
-void connect_pairs(const ProcessGrid& grid, const std::vector<Role>& roles, Lines& lines) {
+void connect_pairs(const ProcessGrid& grid, const std::vector<Role>& roles, RankLines& ranks, Lines& lines) {
   std::map<std::tuple<AxisSet, std::int64_t, std::int64_t>, std::int32_t> known;
-  for (std::size_t rank = 0; rank < lines.role_of.size(); ++rank) {
-    const Role& role = roles[std::size_t(lines.role_of[rank])];
+  for (std::size_t rank = 0; rank < ranks.role.size(); ++rank) {
+    const Role& role = roles[std::size_t(ranks.role[rank])];
     for (std::size_t l = 0; l < role.lines.size(); ++l) {
       const Line& line = role.lines[l];
       if (line.doing == Doing::collective) continue;
@@ -59,27 +74,71 @@ void connect_pairs(const ProcessGrid& grid, const std::vector<Role>& roles, Line
       if (fresh) lines.pairs.push_back({std::int32_t(sender), std::int32_t(receiver), -1, -1});
       Pair& pair = lines.pairs[std::size_t(entry->second)];
       (sends ? pair.send_line : pair.receive_line) = std::int32_t(l);
-      lines.activity_of_line[std::size_t(lines.first_line[rank]) + l] =
+      ranks.activity[std::size_t(ranks.first[rank]) + l] =
           std::int32_t(lines.communicators.size()) + entry->second;
     }
+  }
+}
+
+/// Finds the ranks that go in step. Those with one role whose first line is one communicator are looked at.
+void take_together(const RankLines& ranks, Lines& lines) {
+  std::unordered_map<std::int64_t, std::int32_t> known;  // by role and first activity
+  const auto is_message = [&](std::int32_t activity) { return lines.is_pair(activity); };
+  for (std::size_t rank = 0; rank < ranks.role.size(); ++rank) {
+    const auto own = ranks.of(rank);
+    if (std::ranges::none_of(own, is_message)) {
+      const std::int64_t key =
+          std::int64_t{ranks.role[rank]} << 32 | (own.empty() ? 0xffffffff : std::int64_t{own.front()});
+      const auto [entry, fresh] = known.try_emplace(key, std::int32_t(lines.runners.size()));
+      if (!fresh) {
+        Runner& runner = lines.runners[std::size_t(entry->second)];
+        if (std::ranges::equal(own, ranks.of(std::size_t(runner.first_rank)))) {
+          ++runner.size;
+          lines.runner_of.push_back(entry->second);
+          continue;
+        }
+      }
+    }
+    lines.runner_of.push_back(std::int32_t(lines.runners.size()));
+    lines.runners.push_back({.role = ranks.role[rank],
+                             .first_rank = std::int32_t(rank),
+                             .size = 1,
+                             .first_line = std::int32_t(lines.activity_of_line.size())});
+    lines.activity_of_line.insert(lines.activity_of_line.end(), own.begin(), own.end());
+  }
+}
+
+void seat(const std::vector<Role>& roles, Lines& lines) {
+  for (Communicator& communicator : lines.communicators) {
+    communicator.first_seat = std::int32_t(lines.seats.size());
+    for (const std::int32_t rank : lines.members_of(communicator)) {
+      const std::int32_t index = lines.runner_of[std::size_t(rank)];
+      const Runner& runner = lines.runners[std::size_t(index)];
+      // All ranks of a runner are in it: the lowest says where.
+      if (runner.first_rank == rank)
+        lines.seats.push_back({index, roles[std::size_t(runner.role)].line_over(communicator.axes)});
+    }
+    communicator.seats = std::int32_t(lines.seats.size()) - communicator.first_seat;
   }
 }
 
 }  // namespace
 
 Lines connect(const Schedule& schedule, const std::vector<Role>& roles) {
-  Lines lines;
-  std::int32_t total = 0;
+  RankLines ranks;
+  ranks.first.push_back(0);
   for (std::int64_t rank = 0; rank < schedule.grid.ranks(); ++rank) {
     const std::int32_t role = std::int32_t(schedule.role_of(rank));
     DLNB_REQUIRE(std::size_t(role) < roles.size(), "every role has a program");
-    lines.role_of.push_back(role);
-    lines.first_line.push_back(total);
-    total += std::int32_t(roles[std::size_t(role)].lines.size());
+    ranks.role.push_back(role);
+    ranks.first.push_back(ranks.first.back() + std::int32_t(roles[std::size_t(role)].lines.size()));
   }
-  lines.activity_of_line.resize(std::size_t(total));
-  connect_communicators(schedule.grid, roles, lines);
-  connect_pairs(schedule.grid, roles, lines);
+  ranks.activity.resize(std::size_t(ranks.first.back()));
+  Lines lines;
+  connect_communicators(schedule.grid, roles, ranks, lines);
+  connect_pairs(schedule.grid, roles, ranks, lines);
+  take_together(ranks, lines);
+  seat(roles, lines);
   return lines;
 }
 
@@ -90,12 +149,17 @@ Lines side_by_side(const std::vector<Lines>& jobs, const std::vector<std::size_t
   for (const Lines& job : jobs) communicators += job.communicators.size();
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     const Lines& job = jobs[j];
-    const auto first_rank = std::int32_t(all.role_of.size()),
+    const auto first_rank = std::int32_t(all.runner_of.size()),
+               first_runner = std::int32_t(all.runners.size()),
                first_line = std::int32_t(all.activity_of_line.size()),
-               first_member = std::int32_t(all.members.size());
+               first_member = std::int32_t(all.members.size()), first_seat = std::int32_t(all.seats.size());
     const std::size_t first_communicator = all.communicators.size(), first_pair = all.pairs.size();
-    for (const std::int32_t role : job.role_of) all.role_of.push_back(role + std::int32_t(first_role));
-    for (const std::int32_t line : job.first_line) all.first_line.push_back(line + first_line);
+    for (Runner runner : job.runners) {
+      runner.role += std::int32_t(first_role);
+      runner.first_rank += first_rank, runner.first_line += first_line;
+      all.runners.push_back(runner);
+    }
+    for (const std::int32_t runner : job.runner_of) all.runner_of.push_back(runner + first_runner);
     for (const std::int32_t activity : job.activity_of_line) {
       const std::size_t pair = std::size_t(activity) - job.communicators.size();
       all.activity_of_line.push_back(std::int32_t(job.is_pair(activity)
@@ -103,10 +167,11 @@ Lines side_by_side(const std::vector<Lines>& jobs, const std::vector<std::size_t
                                                       : first_communicator + std::size_t(activity)));
     }
     for (Communicator communicator : job.communicators) {
-      communicator.first_member += first_member;
+      communicator.first_member += first_member, communicator.first_seat += first_seat;
       all.communicators.push_back(communicator);
     }
     for (const std::int32_t member : job.members) all.members.push_back(member + first_rank);
+    for (const Seat& seat : job.seats) all.seats.push_back({seat.runner + first_runner, seat.line});
     for (Pair pair : job.pairs) {
       pair.sender += first_rank, pair.receiver += first_rank;
       all.pairs.push_back(pair);

@@ -11,27 +11,42 @@
 
 namespace dlnb::sim {
 
+/// Ranks that do the same at the same time for the whole run: one role, the same communicators, no messages.
+struct Runner {
+  std::int32_t role = 0;
+  std::int32_t first_rank = 0;  ///< the lowest of them
+  std::int32_t size = 0;
+  std::int32_t first_line = 0;  ///< into activity_of_line
+};
+
+/// A runner in a communicator, and which of its role's lines that is.
+struct Seat {
+  std::int32_t runner = 0;
+  std::int32_t line = 0;
+};
+
 /// The ranks of one collective, ascending.
 struct Communicator {
-  std::int32_t first_member = 0;
-  std::int32_t size = 0;
+  std::int32_t first_member = 0, size = 0;
+  std::int32_t first_seat = 0, seats = 0;
   AxisSet axes = 0;
 };
 
 /// Messages from one rank to another along one axis.
 struct Pair {
-  std::int32_t sender = -1, receiver = -1;
+  std::int32_t sender = -1, receiver = -1;         ///< ranks
   std::int32_t send_line = -1, receive_line = -1;  ///< in their roles; -1 until found
 };
 
-/// Which communicators and pairs there are, and which of them a line of a rank is.
+/// Which communicators and pairs there are, and which of them a line of a runner is.
 /// An activity is a communicator or, numbered after them, a pair: it does one operation at a time.
 struct Lines {
-  std::vector<std::int32_t> role_of;     ///< by rank
-  std::vector<std::int32_t> first_line;  ///< by rank, into activity_of_line
+  std::vector<Runner> runners;
+  std::vector<std::int32_t> runner_of;  ///< by rank
   std::vector<std::int32_t> activity_of_line;
   std::vector<Communicator> communicators;
   std::vector<std::int32_t> members;  ///< of all communicators
+  std::vector<Seat> seats;            ///< of all communicators
   std::vector<Pair> pairs;
 
   std::size_t activities() const { return communicators.size() + pairs.size(); }
@@ -39,17 +54,20 @@ struct Lines {
   const Pair& pair(std::int32_t activity) const {
     return pairs[std::size_t(activity) - communicators.size()];
   }
-  std::int32_t activity(std::int32_t rank, std::int32_t line) const {
-    return activity_of_line[std::size_t(first_line[std::size_t(rank)]) + std::size_t(line)];
+  std::int32_t activity(std::int32_t runner, std::int32_t line) const {
+    return activity_of_line[std::size_t(runners[std::size_t(runner)].first_line + line)];
   }
   std::span<const std::int32_t> members_of(const Communicator& c) const {
     return std::span(members).subspan(std::size_t(c.first_member), std::size_t(c.size));
+  }
+  std::span<const Seat> seats_of(const Communicator& c) const {
+    return std::span(seats).subspan(std::size_t(c.first_seat), std::size_t(c.seats));
   }
 };
 
 Lines connect(const Schedule& schedule, const std::vector<Role>& roles);
 
-/// The lines of several jobs side by side: ranks, roles, communicators and pairs are numbered on. `roles` is how many
+/// The lines of several jobs side by side: ranks, runners, roles, communicators and pairs are numbered on. `roles` is how many
 /// each job has.
 Lines side_by_side(const std::vector<Lines>& jobs, const std::vector<std::size_t>& roles);
 

@@ -49,9 +49,8 @@ Path Paths::merge(const Traffic& traffic, std::span<const Member> members, const
     path.uses.back().weight += use.weight / (largest * cost.efficiency);
   }
   path.uses.shrink_to_fit();
-  path.position.resize(path.uses.size());
   path.share = largest;
-  path.alone = flows_.alone(path);
+  path.alone = capacities_.alone(path);
   path.latency = cost.start.value + traffic.steps * cost.step.value;
   for (const int flow : traffic.critical) path.latency += latency_[std::size_t(flow)];
   if (traffic.critical.empty() && !traffic.flows.empty())

@@ -25,8 +25,8 @@ std::vector<const Collective*> candidates(OperationKind kind, bool one_node);
 /// serves all sizes of one kind on one group.
 class Paths {
  public:
-  Paths(const Machine& machine, const Placement& placement, const Flows& flows)
-      : machine_(machine), placement_(placement), flows_(flows) {}
+  Paths(const Machine& machine, const Placement& placement, const Capacities& capacities)
+      : machine_(machine), placement_(placement), capacities_(capacities) {}
 
   /// One for each candidate.
   std::vector<Path> collective(OperationKind kind, std::span<const std::int32_t> ranks);
@@ -37,7 +37,7 @@ class Paths {
 
   const Machine& machine_;
   const Placement& placement_;
-  const Flows& flows_;
+  const Capacities& capacities_;
   std::vector<LinkIndex> route_;
   std::vector<double> latency_;  ///< of each flow
   std::vector<Use> uses_;

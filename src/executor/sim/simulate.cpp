@@ -112,11 +112,13 @@ std::vector<Trace> simulate(const std::vector<SimulatedJob>& jobs, const Machine
     placement.insert(placement.end(), jobs[j].placement.begin(), jobs[j].placement.end());
   }
   std::vector<sim::Job> numbered;
-  std::int32_t first_rank = 0;
+  std::int32_t first_rank = 0, first_runner = 0;
   for (std::size_t j = 0; j < jobs.size(); ++j) {
-    numbered.push_back({first_rank, jobs[j].spec.warmup, jobs[j].spec.warmup + jobs[j].spec.iterations,
-                        jobs[j].start.value, jobs[j].repeats, &traces[j]});
+    numbered.push_back({first_rank, first_runner, jobs[j].spec.warmup,
+                        jobs[j].spec.warmup + jobs[j].spec.iterations, jobs[j].start.value, jobs[j].repeats,
+                        &traces[j]});
     first_rank += std::int32_t(jobs[j].placement.size());
+    first_runner += std::int32_t(lines[j].runners.size());
   }
   const sim::Lines all_lines = sim::side_by_side(lines, role_counts);
   sim::Engine engine(all_roles, all_lines, numbered, machine, placement, network);
