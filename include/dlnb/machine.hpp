@@ -31,6 +31,17 @@ struct Link {
   LinkClass link_class = LinkClass::node;
 };
 
+/// How a flow finds its way where there are several.
+enum class Routing : std::uint8_t {
+  minimal,   ///< one minimal route for each destination, as static forwarding tables give
+  ecmp,      ///< one minimal route for each flow, by hash
+  spray,     ///< in even parts over all minimal routes
+  adaptive,  ///< in parts over the least loaded routes, detours included
+};
+
+/// "minimal", "ecmp", "spray", "adaptive"
+const char* name_of(Routing routing);
+
 /// A network of links between numbered endpoints; routes are computed, never tabulated.
 class Fabric {
  public:
@@ -41,6 +52,14 @@ class Fabric {
   /// Appends the links from one endpoint to another, in order; nothing where they are the same.
   /// `flow` spreads flows over equal paths; the same arguments always give the same route.
   virtual void route(int from, int to, std::uint64_t flow, std::vector<LinkIndex>& out) const = 0;
+  /// How many minimal routes there are, at least 1. What does not say so has the one that `route` gives.
+  virtual std::int64_t minimal_routes(int, int) const { return 1; }
+  /// Appends minimal route number `choice`, taken modulo their number. They carry equal shares when all are used.
+  virtual void minimal_route(int from, int to, std::uint64_t choice, std::vector<LinkIndex>& out) const {
+    route(from, to, choice, out);
+  }
+  /// Appends a longer way round, over a switch or group picked by `choice` (Valiant); nothing where there is none.
+  virtual void detour(int, int, std::uint64_t, std::vector<LinkIndex>&) const {}
   /// The first-level switch and the group an endpoint hangs on (placement classes); 0 where there is only one.
   virtual int switch_of(int) const { return 0; }
   virtual int group_of(int) const { return 0; }
@@ -81,6 +100,7 @@ struct Machine {
   int nics_per_node = 0;                      ///< 0: one node only
   std::shared_ptr<const Fabric> node_fabric;  ///< endpoints: the devices of one node (shared: immutable)
   std::shared_ptr<const Fabric> network;      ///< endpoints: node · nics_per_node + nic; null for one node
+  Routing routing = Routing::ecmp;            ///< over the network; in nodes flows are hashed
   Software software;
   std::string topology;  ///< "dragonfly_plus, 23 groups"
 
@@ -90,7 +110,12 @@ struct Machine {
   int nic_of(int which) const;
   int links() const;
   const Link& link(LinkIndex index) const;
-  /// Appends the links between two devices.
+  /// The NIC of a device as the network numbers it.
+  int endpoint_of(int which) const { return node_of(which) * nics_per_node + nic_of(which); }
+  /// The first link of the network; those of the nodes come before.
+  LinkIndex first_network_link() const;
+  /// Appends the links between two devices: one route, minimal; between nodes by destination where `routing` is
+  /// minimal, else by hash.
   void route(int from, int to, std::uint64_t flow, std::vector<LinkIndex>& out) const;
 };
 

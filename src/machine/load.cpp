@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // A machine file: what it is, [node] the fabric between the devices of one node, [network] the fabric between
-// NICs, [software] what communication libraries cost on top.
+// NICs, [[degraded]] which of its cables are slow or dead, [software] what communication libraries cost on top.
 #include <fmt/format.h>
 
 #include <dlnb/error.hpp>
@@ -8,6 +8,7 @@
 #include <limits>
 
 #include "core/data.hpp"
+#include "machine/damage.hpp"
 #include "machine/machine.hpp"
 #include "machine/table.hpp"
 #include "machine/wiring.hpp"
@@ -86,6 +87,21 @@ const Topology& topology_of(const Value& table, std::string_view path) {
   return entry_called(topologies::all(), name, located(value, key));
 }
 
+struct NetworkFields {
+  Routing routing = Routing::ecmp;
+};
+constexpr auto network_options = options(
+    choice("routing", &NetworkFields::routing, "how flows find their way; by default what suits the topology",
+           std::array{Word<Routing>{"minimal", Routing::minimal}, Word<Routing>{"ecmp", Routing::ecmp},
+                      Word<Routing>{"spray", Routing::spray}, Word<Routing>{"adaptive", Routing::adaptive}}));
+
+Routing routing_of(const Value& network) {
+  NetworkFields fields{topology_of(network, "network").routing};
+  if (const Value* value = network.find("routing"))
+    std::get<0>(network_options.each).read(*value, "network.routing", fields);
+  return fields.routing;
+}
+
 std::shared_ptr<const Fabric> build_fabric(const Value& table, std::string_view path,
                                            std::int64_t endpoints) {
   const Topology& topology = topology_of(table, path);
@@ -142,7 +158,7 @@ void check_links(const Value& file, const Machine& machine) {
 Machine read_machine(const std::filesystem::path& path) {
   const Value file = read_document(path);
   Header header;
-  header_options.read(without(file, {"node", "network", "software"}), "", header);
+  header_options.read(without(file, {"node", "network", "degraded", "software"}), "", header);
   require_members(file, "", {"name", "source", "device", "devices_per_node"});
   check_sizes(file, header);
 
@@ -161,8 +177,15 @@ Machine read_machine(const std::filesystem::path& path) {
   if (const Value* network = file.find("network")) {
     if (header.nics_per_node == 0)
       throw UserError(located(*network, "network"), "nothing hangs on it: nics_per_node is 0");
-    machine.network = build_fabric(*network, "network", std::int64_t{header.nodes} * header.nics_per_node);
+    machine.network = build_fabric(without(*network, {"routing"}), "network",
+                                   std::int64_t{header.nodes} * header.nics_per_node);
+    machine.routing = routing_of(*network);
     machine.topology = describe(*network, "network");
+  }
+  if (const Value* degraded = file.find("degraded")) {
+    if (!machine.network)
+      throw UserError(located(*degraded, "degraded"), "there is no [network] whose links to degrade");
+    machine.network = damage(machine.network, *degraded, header.nics_per_node);
   }
   check_links(file, machine);
   if (const Value* software = file.find("software")) machine.software = read_software(*software);

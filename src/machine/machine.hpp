@@ -25,6 +25,7 @@ struct Topology {
   std::string_view name;
   std::string_view summary;
   std::vector<OptionInfo> (*options)();
+  Routing routing = Routing::ecmp;  ///< of a machine file that does not say
   /// Builds it from its table in a machine file. `endpoints` is how many the machine hangs on it.
   std::shared_ptr<const Fabric> (*build)(const Value& table, int endpoints);
 };

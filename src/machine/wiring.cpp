@@ -15,6 +15,10 @@ Wiring::Wiring(int endpoints, std::int64_t switches, std::int64_t cables)
   ends_.reserve(std::size_t(2 * cables));
 }
 
+void Wiring::route(int from, int to, std::uint64_t flow, std::vector<LinkIndex>& out) const {
+  minimal_route(from, to, spread(from, to, flow), out);
+}
+
 void Wiring::lay(int from, int to, const Link& forth, const Link& back) {
   DLNB_REQUIRE(from >= 0 && from < vertices_ && to >= 0 && to < vertices_ && from != to,
                "a cable joins two different vertices");

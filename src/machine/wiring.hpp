@@ -26,6 +26,10 @@ class Wiring : public Fabric {
 
   int endpoints() const final { return endpoints_; }
   std::span<const Link> links() const final { return links_; }
+  /// A minimal route by hash. A topology writes this one or `minimal_route`.
+  void route(int from, int to, std::uint64_t flow, std::vector<LinkIndex>& out) const override;
+  /// The group a switch (counted from 0 over the machine) belongs to; -1: to none.
+  virtual int group_of_switch(int) const { return -1; }
   int vertices() const { return vertices_; }
   Ends ends(LinkIndex link) const { return ends_[std::size_t(link)]; }
 
@@ -60,12 +64,13 @@ constexpr std::uint64_t spread(int from, int to, std::uint64_t flow) {
   return mix(flow ^ mix(std::uint64_t(std::uint32_t(from)) << 32 | std::uint32_t(to)));
 }
 
-/// Several choices out of one hash, each taking what it needs.
+/// Several choices out of one number, each taking what it needs: the digits of a number of mixed radix. A hash gives
+/// choices at random; the numbers below the product of the counts give every combination once.
 class Pick {
  public:
-  explicit Pick(std::uint64_t hash) : rest_(hash) {}
+  explicit Pick(std::uint64_t number) : rest_(number) {}
 
-  /// Even to within count / 2⁶⁴ of what is left of the hash.
+  /// Even to within count / 2⁶⁴ of what is left of a hash.
   int below(int count) {
     const auto choice = rest_ % std::uint64_t(count);
     rest_ /= std::uint64_t(count);

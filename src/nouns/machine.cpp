@@ -11,12 +11,9 @@ LinkIndex links_of(const std::shared_ptr<const Fabric>& fabric) {
   return fabric ? LinkIndex(fabric->links().size()) : 0;
 }
 
-// Appends a fabric's route with its link numbers moved up by `offset`.
-void append_route(const Fabric& fabric, int from, int to, std::uint64_t flow, LinkIndex offset,
-                  std::vector<LinkIndex>& out) {
-  const std::size_t before = out.size();
-  fabric.route(from, to, flow, out);
-  for (std::size_t i = before; i < out.size(); ++i) out[i] += offset;
+// Link numbers of a fabric become the machine's.
+void move_up(std::vector<LinkIndex>& links, std::size_t from, LinkIndex offset) {
+  for (std::size_t i = from; i < links.size(); ++i) links[i] += offset;
 }
 
 }  // namespace
@@ -33,6 +30,16 @@ const char* name_of(LinkClass link_class) {
   return "?";
 }
 
+const char* name_of(Routing routing) {
+  switch (routing) {
+    case Routing::minimal: return "minimal";
+    case Routing::ecmp: return "ecmp";
+    case Routing::spray: return "spray";
+    case Routing::adaptive: return "adaptive";
+  }
+  return "?";
+}
+
 int Machine::nic_of(int which) const { return which % devices_per_node * nics_per_node / devices_per_node; }
 
 int Machine::links() const { return nodes * links_of(node_fabric) + links_of(network); }
@@ -44,19 +51,21 @@ const Link& Machine::link(LinkIndex index) const {
                           : network->links()[std::size_t(index - in_nodes)];
 }
 
+LinkIndex Machine::first_network_link() const { return nodes * links_of(node_fabric); }
+
 void Machine::route(int from, int to, std::uint64_t flow, std::vector<LinkIndex>& out) const {
   if (from == to) return;
-  const LinkIndex per_node = links_of(node_fabric);
-  const int from_node = node_of(from), to_node = node_of(to);
-  if (from_node == to_node) {
+  const std::size_t before = out.size();
+  if (node_of(from) == node_of(to)) {
     DLNB_REQUIRE(node_fabric, "two devices of one node are joined by a node fabric");
-    append_route(*node_fabric, from % devices_per_node, to % devices_per_node, flow, from_node * per_node,
-                 out);
-    return;
+    node_fabric->route(from % devices_per_node, to % devices_per_node, flow, out);
+    return move_up(out, before, node_of(from) * links_of(node_fabric));
   }
   DLNB_REQUIRE(network && nics_per_node > 0, "two nodes are joined by a network");
-  append_route(*network, from_node * nics_per_node + nic_of(from), to_node * nics_per_node + nic_of(to), flow,
-               nodes * per_node, out);
+  const int a = endpoint_of(from), b = endpoint_of(to);
+  if (routing == Routing::minimal) network->minimal_route(a, b, std::uint64_t(b), out);
+  else network->route(a, b, flow, out);
+  move_up(out, before, first_network_link());
 }
 
 }  // namespace dlnb

@@ -56,14 +56,16 @@ void Engine::find_paths(const Machine& machine, const Placement& placement) {
           std::ranges::find(kinds, kind) == kinds.end())
         kinds.push_back(kind);
     for (const OperationKind kind : kinds)
-      for (Path& path : paths.collective(kind, lines_.members_of(communicator))) {
+      for (Path& path : paths.collective(kind, lines_.members_of(communicator),
+                                         positions_[std::size_t(seat.runner)].job)) {
         paths_.push_back(std::move(path));
         path_kind_.push_back(kind);
       }
   }
   for (const Pair& pair : lines_.pairs) {
     first_path_.push_back(std::int32_t(paths_.size()));
-    paths_.push_back(paths.message(pair.sender, pair.receiver));
+    const std::int32_t runner = lines_.runner_of[std::size_t(pair.sender)];
+    paths_.push_back(paths.message(pair.sender, pair.receiver, positions_[std::size_t(runner)].job));
     path_kind_.push_back(OperationKind::send);
   }
   first_path_.push_back(std::int32_t(paths_.size()));

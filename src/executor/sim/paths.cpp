@@ -24,23 +24,14 @@ std::vector<const Collective*> candidates(OperationKind kind, bool one_node) {
   return {called("ring")};
 }
 
-Path Paths::merge(const Traffic& traffic, std::span<const Member> members, const OperationCost& cost) {
+Path Paths::merge(const Traffic& traffic, std::span<const Member> members, const OperationCost& cost,
+                  const Pattern& pattern) {
   Path path;
-  double largest = 0, latencies = 0;
   uses_.clear();
-  latency_.clear();
-  for (std::size_t f = 0; f < traffic.flows.size(); ++f) {
-    const Flow& flow = traffic.flows[f];
-    largest = std::max(largest, flow.bytes);
-    route_.clear();
-    machine_.route(members[std::size_t(flow.from)].device, members[std::size_t(flow.to)].device, f, route_);
-    latency_.push_back(0);
-    for (const LinkIndex link : route_) {
-      latency_.back() += machine_.link(link).latency.value;
-      if (flow.bytes > 0) uses_.push_back({link, flow.bytes});
-    }
-    latencies += latency_.back();
-  }
+  router_.lead(traffic, members, beside_[pattern], uses_, latency_);
+  double largest = 0, latencies = 0;
+  for (const Flow& flow : traffic.flows) largest = std::max(largest, flow.bytes);
+  for (const double latency : latency_) latencies += latency;
   std::sort(uses_.begin(), uses_.end(), [](const Use& a, const Use& b) {
     return a.link != b.link ? a.link < b.link : a.weight < b.weight;
   });
@@ -58,7 +49,8 @@ Path Paths::merge(const Traffic& traffic, std::span<const Member> members, const
   return path;
 }
 
-std::vector<Path> Paths::collective(OperationKind kind, std::span<const std::int32_t> ranks) {
+std::vector<Path> Paths::collective(OperationKind kind, std::span<const std::int32_t> ranks,
+                                    std::int32_t job) {
   std::vector<Member> members;
   members.reserve(ranks.size());
   bool one_node = true;
@@ -72,14 +64,17 @@ std::vector<Path> Paths::collective(OperationKind kind, std::span<const std::int
   const OperationCost cost = machine_.software.cost_of(name_of(kind));
   for (const Collective* algorithm : candidates(kind, one_node)) {
     DLNB_REQUIRE(algorithm->handles(kind), "a chosen algorithm handles the collective");
-    paths.push_back(merge(algorithm->traffic(kind, members, 1), members, cost));
+    const std::int32_t apart = ranks.size() > 1 ? ranks[1] - ranks[0] : 0;
+    paths.push_back(merge(algorithm->traffic(kind, members, 1), members, cost,
+                          {job, kind, algorithm, std::int32_t(ranks.size()), apart}));
   }
   return paths;
 }
 
-Path Paths::message(std::int32_t from, std::int32_t to) {
+Path Paths::message(std::int32_t from, std::int32_t to, std::int32_t job) {
   const Member members[] = {{placement_[std::size_t(from)]}, {placement_[std::size_t(to)]}};
-  return merge({{{0, 1, 1.0}}, 1}, members, machine_.software.cost_of("message"));
+  return merge({{{0, 1, 1.0}}, 1}, members, machine_.software.cost_of("message"),
+               {job, OperationKind::send, nullptr, 2, to - from});
 }
 
 }  // namespace dlnb::sim

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
+#include <tuple>
 #include <vector>
 
 #include <dlnb/collective.hpp>
@@ -10,6 +12,7 @@
 #include <dlnb/schedule.hpp>
 
 #include "executor/sim/flows.hpp"
+#include "executor/sim/routing.hpp"
 
 namespace dlnb::sim {
 
@@ -26,19 +29,26 @@ std::vector<const Collective*> candidates(OperationKind kind, bool one_node);
 class Paths {
  public:
   Paths(const Machine& machine, const Placement& placement, const Capacities& capacities)
-      : machine_(machine), placement_(placement), capacities_(capacities) {}
+      : machine_(machine), placement_(placement), capacities_(capacities), router_(machine) {}
 
-  /// One for each candidate.
-  std::vector<Path> collective(OperationKind kind, std::span<const std::int32_t> ranks);
-  Path message(std::int32_t from, std::int32_t to);
+  /// One for each candidate. Adaptive routes give way to the groups of the same job that were found before and look
+  /// alike, and to nothing else.
+  std::vector<Path> collective(OperationKind kind, std::span<const std::int32_t> ranks, std::int32_t job);
+  Path message(std::int32_t from, std::int32_t to, std::int32_t job);
 
  private:
-  Path merge(const Traffic& traffic, std::span<const Member> members, const OperationCost& cost);
+  /// What runs at the same time, side by side: the groups over one axis, the messages one step along it. Job, kind,
+  /// algorithm, size of the group, distance of its first two ranks.
+  using Pattern = std::tuple<std::int32_t, OperationKind, const Collective*, std::int32_t, std::int32_t>;
+
+  Path merge(const Traffic& traffic, std::span<const Member> members, const OperationCost& cost,
+             const Pattern& pattern);
 
   const Machine& machine_;
   const Placement& placement_;
   const Capacities& capacities_;
-  std::vector<LinkIndex> route_;
+  Router router_;
+  std::map<Pattern, Loads> beside_;
   std::vector<double> latency_;  ///< of each flow
   std::vector<Use> uses_;
 };

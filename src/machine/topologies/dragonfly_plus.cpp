@@ -2,8 +2,7 @@
 // Dragonfly+: groups that are two-level fat trees, spines of different groups joined by parallel global
 // cables.
 //                                                                          [Shpiner et al., HiPINEB 2017]
-// A group's global cables are dealt to its spines round robin: the k-th of L cables to the p-th other group
-// sits on spine (p·L + k) mod S.
+// A group's global cables are dealt to its spines (machine/global_cables.hpp).
 //   routes: leaf                          same leaf
 //           leaf, spine, leaf             same group; spine by hash
 //           leaf, spine, spine, leaf      other group; global cable by hash, it decides both spines
@@ -14,6 +13,7 @@
 #include <dlnb/error.hpp>
 
 #include "machine/attachment.hpp"
+#include "machine/global_cables.hpp"
 #include "machine/machine.hpp"
 #include "machine/table.hpp"
 #include "machine/wiring.hpp"
@@ -96,36 +96,77 @@ class DragonflyPlus final : public Wiring {
   int switch_of(int endpoint) const override { return attachment_.switch_of(endpoint); }
   int group_of(int endpoint) const override { return attachment_.group_of(endpoint); }
 
-  void route(int from, int to, std::uint64_t flow, std::vector<LinkIndex>& out) const override {
+  int group_of_switch(int index) const override {
+    const int all_leaves = groups_ * leaves_;
+    return index < all_leaves ? index / leaves_ : (index - all_leaves) / spines_;
+  }
+
+  std::int64_t minimal_routes(int from, int to) const override {
+    const int a = switch_of(from), b = switch_of(to);
+    if (a == b) return 1;
+    return std::int64_t{leaf_links_} * leaf_links_ * (a / leaves_ == b / leaves_ ? spines_ : global_links_);
+  }
+
+  void minimal_route(int from, int to, std::uint64_t choice, std::vector<LinkIndex>& out) const override {
     if (from == to) return;
     out.push_back(2 * from);
     const int a = switch_of(from), b = switch_of(to);
     if (a != b) {
-      Pick pick{spread(from, to, flow)};
+      Pick pick{choice};
       const int group_a = a / leaves_, group_b = b / leaves_;
       if (group_a == group_b) {
-        const int spine = pick.below(spines_);
-        out.push_back(2 * leaf_cable(a, spine, pick));
-        out.push_back(2 * leaf_cable(b, spine, pick) + 1);
+        up_and_down(a, pick.below(spines_), b, pick, out);
       } else {
         const int cable = pick.below(global_links_);
         out.push_back(2 * leaf_cable(a, gateway(group_a, group_b, cable), pick));
-        const auto pair = pair_index(std::min(group_a, group_b), std::max(group_a, group_b), groups_);
-        out.push_back(LinkIndex(2 * (global_cables_ + pair * global_links_ + cable) + (group_a > group_b)));
+        out.push_back(global_link(group_a, group_b, cable));
         out.push_back(2 * leaf_cable(b, gateway(group_b, group_a, cable), pick) + 1);
       }
     }
     out.push_back(2 * to + 1);
   }
 
+  // Over a third group: straight on where its spine has a cable to the destination's group, else over one of its
+  // leaves to a spine that has. In the source's own group all ways over spines are minimal already.
+  void detour(int from, int to, std::uint64_t choice, std::vector<LinkIndex>& out) const override {
+    const int a = switch_of(from), b = switch_of(to);
+    const int group_a = a / leaves_, group_b = b / leaves_;
+    if (group_a == group_b || groups_ < 3) return;
+    Pick pick{choice};
+    const int third = third_of(pick.below(groups_ - 2), group_a, group_b);
+    const int there = pick.below(global_links_);
+    const int arrival = gateway(third, group_a, there);
+    const Dealt near = dealt_to(place(third, group_b), arrival, global_links_, spines_);
+    const int on = near.count > 0 ? near.first + pick.below(near.count) * spines_ : pick.below(global_links_);
+    const int departure = gateway(third, group_b, on);
+
+    out.push_back(2 * from);
+    out.push_back(2 * leaf_cable(a, gateway(group_a, third, there), pick));
+    out.push_back(global_link(group_a, third, there));
+    if (arrival != departure) {
+      const int leaf = third * leaves_ + pick.below(leaves_);
+      out.push_back(2 * leaf_cable(leaf, arrival, pick) + 1);
+      out.push_back(2 * leaf_cable(leaf, departure, pick));
+    }
+    out.push_back(global_link(third, group_b, on));
+    out.push_back(2 * leaf_cable(b, gateway(group_b, third, on), pick) + 1);
+    out.push_back(2 * to + 1);
+  }
+
  private:
+  static int place(int from, int to) { return to < from ? to : to - 1; }
   // Spine of group `from` that holds its k-th cable to group `to`.
-  int gateway(int from, int to, int k) const {
-    const int place = to < from ? to : to - 1;
-    return int((std::int64_t{place} * global_links_ + k) % spines_);
+  int gateway(int from, int to, int k) const { return holder(place(from, to), k, global_links_, spines_); }
+  LinkIndex global_link(int from, int to, int k) const {
+    const auto pair = pair_index(std::min(from, to), std::max(from, to), groups_);
+    return LinkIndex(2 * (global_cables_ + pair * global_links_ + k) + (from > to));
   }
   int leaf_cable(int leaf, int spine, Pick& pick) const {
     return leaf_cables_ + (leaf * spines_ + spine) * leaf_links_ + pick.below(leaf_links_);
+  }
+  void up_and_down(int a, int spine, int b, Pick& pick, std::vector<LinkIndex>& out) const {
+    out.push_back(2 * leaf_cable(a, spine, pick));
+    out.push_back(2 * leaf_cable(b, spine, pick) + 1);
   }
 
   Attachment attachment_;
@@ -178,6 +219,7 @@ extern constinit const Topology dragonfly_plus{
     .name = "dragonfly_plus",
     .summary = "groups of leaves and spines, parallel cables between the spines of each two groups",
     .options = [] { return parameters.info(Parameters{}); },
+    .routing = Routing::adaptive,
     .build = build,
 };
 

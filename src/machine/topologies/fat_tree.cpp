@@ -71,9 +71,10 @@ class FatTree final : public Wiring {
         spines_(shape.spines),
         leaf_links_(shape.leaf_links),
         core_links_(shape.core_links),
+        first_spine_(int(sizes.leaves)),
         leaf_cables_(endpoints),
         core_cables_(int(endpoints + sizes.leaf_cables)) {
-    const int first_leaf = endpoints, first_spine = int(first_leaf + sizes.leaves);
+    const int first_leaf = endpoints, first_spine = first_leaf + first_spine_;
     const int first_core = int(first_spine + sizes.spines);
     const Link up{shape.endpoint_capacity, shape.endpoint_latency + shape.switch_latency, LinkClass::nic};
     const Link down{shape.endpoint_capacity, shape.endpoint_latency, LinkClass::nic};
@@ -95,12 +96,25 @@ class FatTree final : public Wiring {
   int switch_of(int endpoint) const override { return attachment_.switch_of(endpoint); }
   int group_of(int endpoint) const override { return attachment_.group_of(endpoint); }
 
-  void route(int from, int to, std::uint64_t flow, std::vector<LinkIndex>& out) const override {
+  int group_of_switch(int index) const override {
+    if (index < first_spine_) return index / leaves_;
+    const int pod = (index - first_spine_) / spines_;
+    return pod < first_spine_ / leaves_ ? pod : -1;
+  }
+
+  std::int64_t minimal_routes(int from, int to) const override {
+    const int a = switch_of(from), b = switch_of(to);
+    if (a == b) return 1;
+    const std::int64_t in_pod = std::int64_t{spines_} * leaf_links_ * leaf_links_;
+    return a / leaves_ == b / leaves_ ? in_pod : in_pod * core_links_;
+  }
+
+  void minimal_route(int from, int to, std::uint64_t choice, std::vector<LinkIndex>& out) const override {
     if (from == to) return;
     out.push_back(2 * from);
     const int a = switch_of(from), b = switch_of(to);
     if (a != b) {
-      Pick pick{spread(from, to, flow)};
+      Pick pick{choice};
       const int spine = pick.below(spines_);
       const int up = 2 * leaf_cable(a, spine, pick.below(leaf_links_));
       const int down = 2 * leaf_cable(b, spine, pick.below(leaf_links_)) + 1;
@@ -126,6 +140,7 @@ class FatTree final : public Wiring {
 
   Attachment attachment_;
   int leaves_, spines_, leaf_links_, core_links_;
+  int first_spine_;                // among the switches
   int leaf_cables_, core_cables_;  // the first of each kind
 };
 
@@ -182,6 +197,7 @@ extern constinit const Topology fat_tree{
     .name = "fat_tree",
     .summary = "leaves and spines, in two levels or in pods under cores; rail-optimised by node_switches",
     .options = [] { return parameters.info(Parameters{}); },
+    .routing = Routing::ecmp,
     .build = build,
 };
 

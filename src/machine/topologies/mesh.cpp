@@ -163,6 +163,7 @@ extern constinit const Topology mesh{
     .name = "mesh",
     .summary = "cables straight between endpoints, every pair or a list",
     .options = [] { return parameters.info(Parameters{}); },
+    .routing = Routing::minimal,
     .build = build,
 };
 

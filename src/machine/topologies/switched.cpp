@@ -53,9 +53,11 @@ class Switch final : public Wiring {
       lay(endpoints + plane, endpoints + planes_ + plane, through, through);
   }
 
-  void route(int from, int to, std::uint64_t flow, std::vector<LinkIndex>& out) const override {
+  std::int64_t minimal_routes(int from, int to) const override { return from == to ? 1 : planes_; }
+
+  void minimal_route(int from, int to, std::uint64_t choice, std::vector<LinkIndex>& out) const override {
     if (from == to) return;
-    const int plane = planes_ == 1 ? 0 : int(spread(from, to, flow) % std::uint64_t(planes_));
+    const int plane = int(choice % std::uint64_t(planes_));
     out.push_back(2 * (from * planes_ + plane));
     if (first_backplane_ >= 0) out.push_back(first_backplane_ + 2 * plane);
     out.push_back(2 * (to * planes_ + plane) + 1);
@@ -85,6 +87,7 @@ extern constinit const Topology switched{
     .name = "switch",
     .summary = "every endpoint on one switch, or on each of several planes of switches",
     .options = [] { return parameters.info(Parameters{}); },
+    .routing = Routing::ecmp,
     .build = build,
 };
 

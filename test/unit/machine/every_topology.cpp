@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include <map>
 #include <queue>
 #include <random>
 #include <set>
@@ -91,6 +92,50 @@ TEST_P(EveryTopology, TakesTheFewestLinks) {
         EXPECT_EQ(int(route(*fabric, from, to, flow).size()), fewest[std::size_t(to)])
             << from << " to " << to;
   }
+}
+
+// Connected links without a repetition, from one vertex to another.
+void expect_a_way(const Wiring& wiring, const std::vector<LinkIndex>& links, int from, int to) {
+  int at = from;
+  for (const LinkIndex link : links) {
+    ASSERT_EQ(wiring.ends(link).from, at) << from << " to " << to;
+    at = wiring.ends(link).to;
+  }
+  EXPECT_EQ(at, to);
+  EXPECT_EQ(std::set<LinkIndex>(links.begin(), links.end()).size(), links.size()) << from << " to " << to;
+}
+
+TEST_P(EveryTopology, NumbersItsMinimalRoutesEvenly) {
+  for (int from = 0; from < fabric->endpoints(); ++from) {
+    const std::vector<int> fewest = fewest_links(wiring, GetParam(), from);
+    for (int to = 0; to < fabric->endpoints(); ++to) {
+      const std::int64_t count = fabric->minimal_routes(from, to);
+      ASSERT_GE(count, 1);
+      std::map<std::vector<LinkIndex>, int> times;
+      for (std::int64_t choice = 0; choice < count; ++choice) {
+        std::vector<LinkIndex> links;
+        fabric->minimal_route(from, to, std::uint64_t(choice), links);
+        expect_a_way(wiring, links, from, to);
+        EXPECT_EQ(int(links.size()), fewest[std::size_t(to)]) << from << " to " << to;
+        ++times[links];
+      }
+
+      for (const auto& [links, n] : times) EXPECT_EQ(n, times.begin()->second) << from << " to " << to;
+      EXPECT_TRUE(times.count(route(*fabric, from, to, 11))) << from << " to " << to;
+    }
+  }
+}
+
+TEST_P(EveryTopology, LeadsThereOnDetoursToo) {
+  for (int from = 0; from < fabric->endpoints(); ++from)
+    for (int to = 0; to < fabric->endpoints(); ++to)
+      for (std::uint64_t choice = 0; choice < 50; ++choice) {
+        std::vector<LinkIndex> links;
+        fabric->detour(from, to, spread(from, to, choice), links);
+        if (links.empty()) continue;
+        expect_a_way(wiring, links, from, to);
+        EXPECT_GE(links.size(), route(*fabric, from, to).size());
+      }
 }
 
 TEST_P(EveryTopology, GivesTheSameRouteForTheSameArguments) {

@@ -22,6 +22,19 @@ Machine load(const std::string& text) {
   return load_machine(folder.write("machine.toml", text), "--machine");
 }
 
+std::string with_network(const std::string& lines) { return cluster + node + "[network]\n" + lines; }
+
+const std::string plus =
+    "topology = 'dragonfly_plus'\ngroups = 2\nleaves = 1\nspines = 1\nports = 1\nendpoint_capacity = '1 "
+    "GB/s'\n"
+    "leaf_capacity = '1 GB/s'\nglobal_capacity = '1 GB/s'\n";
+const std::string fly =
+    "topology = 'dragonfly'\ngroups = 2\nswitches = 2\nports = 1\nendpoint_capacity = '1 GB/s'\n"
+    "local_capacity = '1 GB/s'\nglobal_capacity = '1 GB/s'\n";
+const std::string tree =
+    "topology = 'fat_tree'\nleaves = 2\nspines = 1\nports = 1\nendpoint_capacity = '1 GB/s'\nleaf_capacity = "
+    "'1 GB/s'\n";
+
 TEST(MachineFile, GivesAMachine) {
   const Machine machine =
       load(cluster + node + network +
@@ -38,6 +51,13 @@ TEST(MachineFile, GivesAMachine) {
   EXPECT_EQ(machine.software.step, 3_us);
   EXPECT_EQ(machine.software.message_start, 2_us);
   EXPECT_EQ(machine.software.efficiency, 0.9);
+}
+
+TEST(MachineFile, SaysHowFlowsFindTheirWay) {
+  EXPECT_EQ(load(cluster + node + network).routing, Routing::ecmp);
+  EXPECT_EQ(load(with_network(fly)).routing, Routing::adaptive);  // what a dragonfly is built for
+  EXPECT_EQ(load(with_network(fly + "routing = 'minimal'\n")).routing, Routing::minimal);
+  EXPECT_EQ(load(cluster + node + network + "routing = 'spray'\n").routing, Routing::spray);
 }
 
 TEST(MachineFile, NeedsNoNetworkForOneNode) {
@@ -70,18 +90,12 @@ struct Bad {
   std::string says;  // part of the message, which begins with the file
 };
 
-std::string with_network(const std::string& lines) { return cluster + node + "[network]\n" + lines; }
+const std::string round_about =
+    "topology = 'torus'\nendpoint_capacity = '1 GB/s'\ncapacity = '1 GB/s'\n";  // 11-13
 
-const std::string plus =
-    "topology = 'dragonfly_plus'\ngroups = 2\nleaves = 1\nspines = 1\nports = 1\nendpoint_capacity = '1 "
-    "GB/s'\n"
-    "leaf_capacity = '1 GB/s'\nglobal_capacity = '1 GB/s'\n";
-const std::string fly =
-    "topology = 'dragonfly'\ngroups = 2\nswitches = 2\nports = 1\nendpoint_capacity = '1 GB/s'\n"
-    "local_capacity = '1 GB/s'\nglobal_capacity = '1 GB/s'\n";
-const std::string tree =
-    "topology = 'fat_tree'\nleaves = 2\nspines = 1\nports = 1\nendpoint_capacity = '1 GB/s'\nleaf_capacity = "
-    "'1 GB/s'\n";
+std::string degraded(const std::string& lines) {
+  return cluster + node + network + "[[degraded]]\n" + lines;
+}  // 14
 
 const std::vector<Bad> bad_files{
     {"syntax", "name = \n", ":1"},
@@ -162,7 +176,7 @@ const std::vector<Bad> bad_files{
                   "local_capacity = '1 GB/s'\nglobal_capacity = '1 GB/s'\n"),
      "cables between switches are more than 20000000"},
     {"no_local_ports", with_network(fly + "local_ports = 1\nlocal_links = 2\n"),
-     "dragonfly.local_ports: 1 other switches × 2 links need 2 ports, a switch has 1"},
+     "dragonfly.local_ports: the links of its group need 2 ports, a switch has 1"},
     {"no_global_ports", with_network(fly + "global_ports = 1\nglobal_links = 3\n"),
      "dragonfly.global_ports: 1 other groups × 3 links over 2 switches need 2 ports, a switch has 1"},
     {"uneven_nodes", with_network(fly + "node_ports = 4\nnode_switches = 3\n"),
@@ -176,6 +190,52 @@ const std::vector<Bad> bad_files{
     {"pods_without_cores", with_network(tree + "pods = 2\n"), "fat_tree.core_links: is missing"},
     {"cores_without_pods", with_network(tree + "core_links = 2\n"),
      "fat_tree.core_links: one pod has no cores"},
+    {"rows_do_not_fit", with_network(fly + "rows = 3\n"),
+     ":18 dragonfly.rows: 2 switches cannot stand in 3 rows"},
+    {"columns_of_one_row", with_network(fly + "column_links = 2\n"),
+     ":18 dragonfly.column_links: one row has no columns"},
+    {"rows_and_shortest", with_network(fly + "rows = 2\n"), "dragonfly.global_paths: groups of several rows"},
+    {"torus_of_words", with_network(round_about + "shape = '4 by 4'\n"),
+     ":14 torus.shape: '4 by 4': is no list of sizes"},
+    {"torus_without_end", with_network(round_about + "shape = '4x'\n"),
+     ":14 torus.shape: '4x': is no list of sizes"},
+    {"torus_of_nothing", with_network(round_about + "shape = '4x0'\n"), ":14 torus.shape"},
+    {"huge_torus", with_network(round_about + "shape = '99999x99999'\n"), "more than 10000000 routers"},
+    {"flat_torus", with_network(round_about + "shape = '1x1x1x1x1x1x1'\n"), "more than 6 dimensions"},
+    {"small_torus", with_network(round_about + "shape = '1x1'\n"),
+     "2 endpoints do not fit 1 routers × 1 ports"},
+    {"unknown_routing", cluster + node + network + "routing = 'valiant'\n",
+     ":14 network.routing: nothing is called 'valiant'"},
+    {"routing_in_a_node", header + node + "routing = 'ecmp'\n", ":8 mesh.routing: nothing is called"},
+    {"degraded_without_network", header + node + "[[degraded]]\nlinks = 'nic'\nfactor = 0.5\n",
+     ":8 degraded: there is no [network]"},
+    {"degraded_without_links", degraded("factor = 0.5\n"), "degraded.links: is missing"},
+    {"degraded_by_a_table", cluster + node + network + "[degraded]\nlinks = 'nic'\n",
+     "degraded: expected a list"},
+    {"degraded_unknown_class", degraded("links = 'core'\nfactor = 0.5\n"),
+     ":15 degraded.links: nothing is called 'core'"},
+    {"degraded_unknown_key", degraded("links = 'nic'\nfaktor = 0.5\n"),
+     ":16 degraded.faktor: nothing is called"},
+    {"degraded_to_nothing", degraded("links = 'nic'\nfactor = 0\n"), ":16 degraded.factor: must be at least"},
+    {"degraded_to_more", degraded("links = 'nic'\nfactor = 1.5\n"), ":16 degraded.factor"},
+    {"degraded_how", degraded("links = 'nic'\n"), "either failed or have a factor"},
+    {"degraded_both_ways", degraded("links = 'nic'\nfailed = true\nfactor = 0.5\n"),
+     "either failed or have a factor"},
+    {"degraded_nowhere", degraded("links = 'global'\nfactor = 0.5\n"), ":14 degraded: no link is like this"},
+    {"degraded_no_such_node", degraded("links = 'nic'\nnode = 2\nfactor = 0.5\n"), "no link is like this"},
+    {"degraded_node_of_switches", degraded("links = 'leaf'\nnode = 1\nfactor = 0.5\n"),
+     "degraded.node: goes with links"},
+    {"degraded_half_a_pair", degraded("links = 'nic'\nother_group = 1\nfactor = 0.5\n"),
+     "degraded.other_group: goes with group"},
+    {"degraded_seed_alone", degraded("links = 'nic'\nseed = 1\nfactor = 0.5\n"),
+     "degraded.seed: goes with share"},
+    {"degraded_cable_outside", degraded("links = 'nic'\ncables = '0-2'\nfactor = 0.5\n"),
+     ":16 degraded.cables: '0-2' names cable 2, but 2 are chosen"},
+    {"degraded_cables_of_words", degraded("links = 'nic'\ncables = 'all'\nfactor = 0.5\n"),
+     "is no list of cables"},
+    {"degraded_cables_backwards", degraded("links = 'nic'\ncables = '1-0'\nfactor = 0.5\n"),
+     "runs backwards"},
+    {"cut_off", degraded("links = 'nic'\nnode = 1\nfailed = true\n"), "cut NIC 0 of node 1 off from node 0"},
     {"software_without_source", header + node + "[software]\nstep = '1 us'\n", "software.source: is missing"},
     {"efficiency_above_one", header + node + "[software]\nefficiency = 1.5\nsource = 's'\n",
      ":9 software.efficiency"},

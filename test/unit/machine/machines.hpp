@@ -73,6 +73,13 @@ inline const std::vector<Instance> instances{
      "groups = 1\nswitches = 4\nports = 2\nendpoint_capacity = '25 GB/s'\nlocal_capacity = '25 GB/s'\n"
      "global_capacity = '25 GB/s'",
      8},
+    {"grid_group", "dragonfly",
+     "groups = 1\nswitches = 6\nrows = 2\nlocal_links = 2\ncolumn_links = 3\nports = 2\nendpoint_capacity = "
+     "'25 GB/s'\n"
+     "local_capacity = '25 GB/s'\nglobal_capacity = '25 GB/s'",
+     12},
+    {"torus", "torus", "shape = '4x3x2'\nports = 2\nendpoint_capacity = '25 GB/s'\ncapacity = '25 GB/s'", 48},
+    {"long_torus", "torus", "shape = '6x1'\nendpoint_capacity = '25 GB/s'\ncapacity = '25 GB/s'", 6},
     {"plus", "dragonfly_plus",
      "groups = 4\nleaves = 3\nspines = 2\nports = 2\nleaf_links = 2\nglobal_links = 3\nendpoint_capacity = "
      "'12.5 GB/s'\n"

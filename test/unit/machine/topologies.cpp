@@ -167,6 +167,84 @@ TEST(Dragonfly, SpreadsANodeOverTwoSwitches) {
   }
 }
 
+// Aries: 3 columns × 2 rows; 2 × 3 pairs along rows, 3 × 1 across, two cables each.
+constexpr const char* grid_groups =
+    "groups = 3\nswitches = 6\nrows = 2\nlocal_links = 1\ncolumn_links = 2\nports = 1\nglobal_links = 4\n"
+    "global_paths = 'parallel'\nendpoint_capacity = '1 GB/s'\nlocal_capacity = '1 GB/s'\ncolumn_capacity = "
+    "'3 GB/s'\n"
+    "global_capacity = '1 GB/s'\n";
+
+TEST(Dragonfly, JoinsRowsAndColumns) {
+  const auto fabric = build("dragonfly", grid_groups, 18);
+  std::map<double, int> group_cables;
+  for (std::size_t link = 0; link < fabric->links().size(); link += 2)
+    if (fabric->links()[link].link_class == LinkClass::group)
+      ++group_cables[fabric->links()[link].capacity.value / 1e9];
+
+  EXPECT_EQ(group_cables, (std::map<double, int>{{1, 3 * 2 * 3}, {3, 3 * 3 * 1 * 2}}));
+  EXPECT_EQ(route(*fabric, 0, 2).size(), 2u + 1);  // along the row
+  EXPECT_EQ(route(*fabric, 0, 3).size(), 2u + 1);  // across
+  EXPECT_EQ(route(*fabric, 0, 5).size(), 2u + 2);  // over a corner
+}
+
+TEST(Dragonfly, CrossesGroupsOfRowsAndColumns) {
+  const auto fabric = build("dragonfly", grid_groups, 18);
+  const Wiring& wiring = test::wiring_of(*fabric);
+
+  for (int from = 0; from < 6; ++from)
+    for (int to = 6; to < 18; ++to)
+      for (std::uint64_t flow = 0; flow < 50; ++flow) {
+        int at = from, globals = 0;
+        for (const LinkIndex link : route(*fabric, from, to, flow)) {
+          ASSERT_EQ(wiring.ends(link).from, at);
+          at = wiring.ends(link).to;
+          globals += fabric->links()[std::size_t(link)].link_class == LinkClass::global ? 1 : 0;
+        }
+        EXPECT_EQ(at, to);
+        EXPECT_EQ(globals, 1);
+      }
+}
+
+TEST(Dragonfly, DetoursOverAThirdSwitchOrGroup) {
+  const auto fabric =
+      build("dragonfly",
+            "groups = 3\nswitches = 4\nports = 1\nglobal_links = 2\nendpoint_capacity = '1 GB/s'\n"
+            "local_capacity = '1 GB/s'\nglobal_capacity = '1 GB/s'",
+            12);
+  const auto globals = [&](int from, int to, std::uint64_t choice) {
+    std::vector<LinkIndex> links;
+    fabric->detour(from, to, choice, links);
+    return std::count_if(links.begin(), links.end(), [&](LinkIndex link) {
+      return fabric->links()[std::size_t(link)].link_class == LinkClass::global;
+    });
+  };
+
+  for (std::uint64_t choice = 0; choice < 20; ++choice) {
+    EXPECT_EQ(globals(0, 5, choice), 2);  // group 0, the third, group 1
+    std::vector<LinkIndex> inside;
+    fabric->detour(0, 1, choice, inside);
+    EXPECT_EQ(inside.size(), 2u + 2);
+  }
+}
+
+TEST(Torus, GoesTheShorterWayInAnyOrderOfDimensions) {
+  // From (0,0) to (4,2) of 5 × 5: one cable backwards, two upwards.
+  const auto fabric = build("torus", "shape = '5x5'\nendpoint_capacity = '1 GB/s'\ncapacity = '1 GB/s'", 25);
+
+  EXPECT_EQ(links_per_class(*fabric),
+            (std::map<LinkClass, std::int64_t>{{LinkClass::nic, 2 * 25}, {LinkClass::group, 2 * 2 * 25}}));
+  EXPECT_EQ(fabric->minimal_routes(0, 14), 2);
+  EXPECT_EQ(route(*fabric, 0, 14).size(), 2u + 3);
+}
+
+TEST(Torus, HasBothWaysRoundWhereTheyAreEquallyLong) {
+  const auto fabric = build("torus", "shape = '4x2'\nendpoint_capacity = '1 GB/s'\ncapacity = '1 GB/s'", 8);
+
+  EXPECT_EQ(fabric->minimal_routes(0, 2), 2);                          // two cables up, or two down
+  EXPECT_EQ(fabric->minimal_routes(0, 6), 2 * 2);                      // and the other row before or after
+  EXPECT_EQ(links_per_class(*fabric)[LinkClass::group], 2 * (8 + 4));  // rings of two have one cable
+}
+
 TEST(DragonflyPlus, CountsItsCables) {
   // 3 groups: 3 × 2 leaves × 2 spines × 2 copies, 3 pairs of groups × 4.
   const auto fabric =
