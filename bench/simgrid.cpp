@@ -117,7 +117,7 @@ void compare(const Row& row, double limit) {
   const Machine machine = machine_of(row);
   const std::vector<peer::RingJob> jobs = jobs_of(row);
   Ours ours{machine, jobs};
-  const auto own = peer::in_own_process(limit, simulate_ours, &ours);
+  const auto own = peer::in_own_process(600, simulate_ours, &ours);
   fmt::print("{:>7} {:>5}", row.ranks(), row.jobs);
   if (!own) return fmt::print("   ours was stopped\n");
   const double last = std::ranges::max(own->end);
