@@ -72,20 +72,95 @@ struct OperationCost {
   double efficiency = 1;  ///< achieved / nominal bandwidth
 };
 
+/// How a library tells a receiver that data is there: with a signal behind it (simple), or in every 128 or 8 bytes of it.
+enum class Protocol : std::uint8_t { simple, ll128, ll };
+inline constexpr int protocols = 3;
+/// "simple", "ll128", "ll"
+const char* name_of(Protocol protocol);
+
+/// Values for groups on one node, on two, and on more.
+template <class T>
+struct ByNodes {
+  T one{}, two{}, more{};
+  T at(int nodes) const { return nodes <= 1 ? one : nodes == 2 ? two : more; }
+};
+
+/// What a library's tuning model says of one algorithm with one protocol:
+///   time = start + Σ over steps of node_step or network_step + bytes / (bandwidth · the links')
+struct TuningCost {
+  std::string algorithm;
+  Protocol protocol = Protocol::simple;
+  Seconds start{0};
+  Seconds node_step{0};
+  Seconds network_step{0};
+  Seconds least_step{0};               ///< of a node step, where the group spans nodes
+  ByNodes<double> bandwidth{1, 1, 1};  ///< achieved / that of the links
+  double plateau = 1;                  ///< the library's guess of latency is multiplied by it between nodes …
+  Bytes plateau_from{0};               ///< … from this size per member on
+  std::vector<double> size_correction;  ///< of the guessed bandwidth at 64 B, 128 B, …; 1 beyond the last
+};
+
+/// Highest bus bandwidth of a protocol on some devices.
+struct ProtocolLimit {
+  Protocol protocol = Protocol::simple;
+  std::vector<std::string> devices;
+  ByNodes<BytesPerSecond> most;
+};
+
+/// A communication library as its own tuning model describes it; data/libraries/.
+struct Library {
+  std::string name;
+  std::string summary;
+  std::string source;
+  std::vector<TuningCost> costs;
+  std::vector<ProtocolLimit> limits;
+
+  const TuningCost* find(std::string_view algorithm, Protocol protocol) const;
+};
+
+/// A row of a tuning table: operations within these limits are done so. The first that fits counts.
+struct TuningRule {
+  std::string operation;  ///< "all-reduce", …; empty: any
+  Bytes max_size{INT64_MAX};
+  std::int64_t max_ranks = INT64_MAX;
+  std::int64_t max_nodes = INT64_MAX;
+  std::string algorithm;  ///< "ring" or "ring/ll"
+  std::string where;      ///< the row was written
+};
+
 /// Costs of communication software, per machine file.
 struct Software {
   Seconds collective_start{0};  ///< once per collective
   Seconds step{0};              ///< per algorithm step, on top of the links' latency
   Seconds message_start{0};     ///< once per send/receive pair
   double efficiency = 1;        ///< achieved / nominal bandwidth of the fabric (protocol overhead)
+  double node_efficiency = 0;   ///< the same inside nodes; 0: `efficiency`
+  Bytes piece{0};               ///< largest part of an operation that trees and chains hand on at once
   /// Measured kinds, by name ("all-reduce", …; "message"): instead of the three times above, and with an efficiency of
   /// their own on top.
   std::map<std::string, OperationCost, std::less<>> measured;
+  /// Whose tuning model chooses algorithm and protocol and says what they cost; null: the fastest is taken.
+  std::shared_ptr<const Library> library;
+  std::vector<TuningCost> costs;  ///< where this machine is known to differ from its library's model
+  std::vector<TuningRule> tuning;
+  std::string forced;        ///< algorithm for what it handles: "ring" or "ring/ll"; empty: chosen
+  std::string forced_where;  ///< that was written
+  /// Protocols the library uses between nodes; bit = Protocol.
+  unsigned network_protocols = (1u << protocols) - 1;
+  bool node_reduces = false;     ///< NVLS
+  bool network_reduces = false;  ///< SHARP
 
   OperationCost cost_of(std::string_view operation) const {
     if (const auto found = measured.find(operation); found != measured.end()) return found->second;
     if (operation == "message") return {message_start, Seconds{0}, 1};
     return {collective_start, step, 1};
+  }
+  /// What an algorithm with a protocol costs here; null where no library is named, or it does not know it.
+  const TuningCost* tuned_cost(std::string_view algorithm, Protocol protocol) const;
+  /// Achieved / nominal bandwidth of links of a class.
+  double efficiency_of(LinkClass link_class) const {
+    const bool inside = link_class == LinkClass::device || link_class == LinkClass::node;
+    return inside && node_efficiency > 0 ? node_efficiency : efficiency;
   }
 };
 

@@ -3,12 +3,15 @@
 // NICs, [[degraded]] which of its cables are slow or dead, [software] what communication libraries cost on top.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <dlnb/error.hpp>
 #include <filesystem>
 #include <limits>
+#include <span>
 
 #include "core/data.hpp"
 #include "machine/damage.hpp"
+#include "machine/library.hpp"
 #include "machine/machine.hpp"
 #include "machine/table.hpp"
 #include "machine/wiring.hpp"
@@ -37,32 +40,108 @@ constexpr auto header_options = options(
 struct CostFields {
   Seconds collective_start, step, message_start;
   double efficiency = 1;
+  double node_efficiency = 0;
+  Bytes piece{0};
+  std::string algorithm;
+  std::vector<std::string> network_protocols;
+  bool nvls = false, sharp = false;
   std::string source;
 };
-constexpr auto cost_options =
-    options(option("collective_start", &CostFields::collective_start, "once per collective", latency_range),
-            option("step", &CostFields::step, "per step of an algorithm, on top of the links' latency",
-                   latency_range),
-            option("message_start", &CostFields::message_start, "once per send and receive", latency_range),
-            option("efficiency", &CostFields::efficiency, "achieved / nominal bandwidth", Range{1e-6, 1}),
-            option("source", &CostFields::source, "where these are published or measured"));
+constexpr auto cost_options = options(
+    option("collective_start", &CostFields::collective_start, "once per collective", latency_range),
+    option("step", &CostFields::step, "per step of an algorithm, on top of the links' latency",
+           latency_range),
+    option("message_start", &CostFields::message_start, "once per send and receive", latency_range),
+    option("efficiency", &CostFields::efficiency, "achieved / nominal bandwidth", Range{1e-6, 1}),
+    option("node_efficiency", &CostFields::node_efficiency, "the same inside nodes, where it is another",
+           Range{1e-6, 1}),
+    option("piece", &CostFields::piece, "largest part of an operation that trees and chains hand on at once",
+           Range{0, 1e18}),
+    option("algorithm", &CostFields::algorithm,
+           "forces an algorithm, or algorithm/protocol, where it can do it"),
+    option("network_protocols", &CostFields::network_protocols, "those the library uses between nodes"),
+    option("nvls", &CostFields::nvls, "the switches inside a node multicast and reduce"),
+    option("sharp", &CostFields::sharp, "the switches between nodes reduce"),
+    option("source", &CostFields::source, "where these are published or measured"));
 
 constexpr auto operation_cost_options = options(
     option("start", &OperationCost::start, "once per operation", latency_range),
     option("step", &OperationCost::step, "per algorithm step", latency_range),
     option("efficiency", &OperationCost::efficiency, "achieved / nominal bandwidth", Range{1e-6, 1e3}));
 
+constexpr auto rule_options = options(
+    option("operation", &TuningRule::operation, "all-reduce, …; any where it is left out"),
+    option("max_size", &TuningRule::max_size, "largest operation, bytes of its larger side on a rank"),
+    option("max_ranks", &TuningRule::max_ranks, "largest group", positive),
+    option("max_nodes", &TuningRule::max_nodes, "on at most so many nodes", positive),
+    option("algorithm", &TuningRule::algorithm, "algorithm, or algorithm/protocol"));
+
 // [software.all-reduce] and the like hold what was measured of one kind.
 constexpr const char* measured_kinds[] = {"all-reduce", "all-gather", "reduce-scatter", "all-to-all",
                                           "broadcast",  "barrier",    "message"};
 
+std::vector<TuningRule> read_rules(const Value& array) {
+  std::vector<TuningRule> rules;
+  for (const Value& table : array.array("software.tuning")) {
+    TuningRule& rule = rules.emplace_back();
+    rule_options.read(table, "software.tuning", rule);
+    require_members(table, "software.tuning", {"algorithm"});
+    rule.where = located(*table.find("algorithm"), "software.tuning.algorithm");
+    const Value* operation = table.find("operation");
+    const std::span kinds(measured_kinds, std::size(measured_kinds) - 1);  // messages have no algorithm
+    if (operation && std::ranges::find(kinds, rule.operation) == kinds.end())
+      unknown_word(*operation, "software.tuning.operation", {kinds.begin(), kinds.end()});
+  }
+  return rules;
+}
+
+unsigned read_protocols(const Value& value) {
+  unsigned set = 0;
+  for (const Value& word : value.array("software.network_protocols"))
+    set |= 1u << int(read_protocol(word, "software.network_protocols"));
+  if (set == 0)
+    throw UserError(located(value, "software.network_protocols"), "names no protocol",
+                    "leave it out where all are used");
+  return set;
+}
+
 Software read_software(const Value& table) {
   CostFields costs;
-  Value common = table;
+  Value common = without(table, {"library", "cost", "tuning"});
   for (const char* kind : measured_kinds) common = without(common, {kind});
   cost_options.read(common, "software", costs);
   require_members(table, "software", {"source"});
-  Software software{costs.collective_start, costs.step, costs.message_start, costs.efficiency, {}};
+  Software software;
+  software.collective_start = costs.collective_start;
+  software.step = costs.step;
+  software.message_start = costs.message_start;
+  software.efficiency = costs.efficiency;
+  software.node_efficiency = costs.node_efficiency;
+  software.piece = costs.piece;
+  software.forced = costs.algorithm;
+  if (const Value* forced = table.find("algorithm"))
+    software.forced_where = located(*forced, "software.algorithm");
+  software.node_reduces = costs.nvls;
+  software.network_reduces = costs.sharp;
+  if (const Value* words = table.find("network_protocols"))
+    software.network_protocols = read_protocols(*words);
+  if (const Value* library = table.find("library")) {
+    std::string name;
+    read_value(*library, "software.library", name);
+    software.library = load_library(name, located(*library, "software.library"));
+    for (const char* key : {"collective_start", "step", "message_start"})
+      if (const Value* value = table.find(key))
+        throw UserError(located(*value, fmt::format("software.{}", key)),
+                        "says what the library's tuning model says too",
+                        "leave it out, or change the model's costs in [[software.cost]]");
+  }
+  if (const Value* own = table.find("cost")) {
+    if (!software.library)
+      throw UserError(located(*own, "software.cost"), "changes the costs of no library",
+                      "name the library: library = \"nccl\"");
+    software.costs = read_tuning_costs(*own, "software.cost", software.library.get());
+  }
+  if (const Value* rules = table.find("tuning")) software.tuning = read_rules(*rules);
   for (const char* kind : measured_kinds)
     if (const Value* own = table.find(kind)) {
       OperationCost& cost = software.measured[kind];

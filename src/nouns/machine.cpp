@@ -40,6 +40,35 @@ const char* name_of(Routing routing) {
   return "?";
 }
 
+const char* name_of(Protocol protocol) {
+  switch (protocol) {
+    case Protocol::simple: return "simple";
+    case Protocol::ll128: return "ll128";
+    case Protocol::ll: return "ll";
+  }
+  return "?";
+}
+
+namespace {
+
+const TuningCost* find(const std::vector<TuningCost>& costs, std::string_view algorithm, Protocol protocol) {
+  for (const TuningCost& cost : costs)
+    if (cost.algorithm == algorithm && cost.protocol == protocol) return &cost;
+  return nullptr;
+}
+
+}  // namespace
+
+const TuningCost* Library::find(std::string_view algorithm, Protocol protocol) const {
+  return dlnb::find(costs, algorithm, protocol);
+}
+
+const TuningCost* Software::tuned_cost(std::string_view algorithm, Protocol protocol) const {
+  if (!library) return nullptr;
+  if (const TuningCost* own = dlnb::find(costs, algorithm, protocol)) return own;
+  return library->find(algorithm, protocol);
+}
+
 int Machine::nic_of(int which) const { return which % devices_per_node * nics_per_node / devices_per_node; }
 
 int Machine::links() const { return nodes * links_of(node_fabric) + links_of(network); }

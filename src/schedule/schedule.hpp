@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include <dlnb/collective.hpp>
 #include <dlnb/options.hpp>
 #include <dlnb/registry.hpp>
 #include <dlnb/result.hpp>
@@ -20,6 +21,17 @@ Schedule compile(const Step& step, const PlanSpec& plan, std::int64_t ranks);
 
 /// The same schedule with message sizes and compute times multiplied; a label is added to its notes.
 Schedule scaled(Schedule schedule, double message_scale, double compute_scale);
+
+/// How collectives become messages.
+struct LowerSpec {
+  const Collective* algorithm = nullptr;  ///< for what it can do; otherwise, and where null: ring, pairwise
+  std::vector<Member> members;            ///< where every rank sits; empty: all on one node
+  std::string where;                      ///< what messages call this request
+};
+
+/// The same schedule with every collective as sends and receives; every rank has a program of its own. Throws UserError
+/// where that cannot be done or takes more operations than are reasonable.
+Schedule lower(const Schedule& schedule, const LowerSpec& spec);
 
 /// Everything wrong with a schedule: unmatched messages, deadlock, collectives in different order, lost bytes.
 /// Empty means sound. Each line names the operation.

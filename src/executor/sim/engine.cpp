@@ -45,30 +45,61 @@ Engine::Engine(const std::vector<Role>& roles, const Lines& lines, const std::ve
 /// Those of all operations there will be.
 void Engine::find_paths(const Machine& machine, const Placement& placement) {
   Paths paths(machine, placement, capacities_);
-  std::vector<OperationKind> kinds;
-  for (const Communicator& communicator : lines_.communicators) {
+  const auto next_activity = [&] {
     first_path_.push_back(std::int32_t(paths_.size()));
-    const Seat& seat = lines_.seats_of(communicator).front();
-    const Role& role = role_of(seat.runner);
-    kinds.clear();
-    for (const std::int32_t action : role.lines[std::size_t(seat.line)].actions)
-      if (const OperationKind kind = role.actions[std::size_t(action)].kind;
-          std::ranges::find(kinds, kind) == kinds.end())
-        kinds.push_back(kind);
-    for (const OperationKind kind : kinds)
-      for (Path& path : paths.collective(kind, lines_.members_of(communicator),
-                                         positions_[std::size_t(seat.runner)].job)) {
-        paths_.push_back(std::move(path));
-        path_kind_.push_back(kind);
-      }
+    first_known_.push_back(std::int32_t(known_.size()));
+  };
+  for (const Communicator& communicator : lines_.communicators) {
+    next_activity();
+    find_paths(paths, communicator);
   }
   for (const Pair& pair : lines_.pairs) {
-    first_path_.push_back(std::int32_t(paths_.size()));
+    next_activity();
+    known_.push_back({OperationKind::send, 0, std::int32_t(paths_.size())});
     const std::int32_t runner = lines_.runner_of[std::size_t(pair.sender)];
     paths_.push_back(paths.message(pair.sender, pair.receiver, positions_[std::size_t(runner)].job));
-    path_kind_.push_back(OperationKind::send);
   }
-  first_path_.push_back(std::int32_t(paths_.size()));
+  next_activity();
+}
+
+/// Where several ways are left to choose from, that of the shortest time on an idle machine is taken.
+void Engine::find_paths(Paths& paths, const Communicator& communicator) {
+  struct Tried {
+    OperationKind kind;
+    Choice choice;
+    Path path;                ///< until it is taken for some size
+    std::int32_t taken = -1;  ///< in paths_
+  };
+  std::vector<Tried> tried;
+  const auto known = known_.size();
+  const Seat& seat = lines_.seats_of(communicator).front();
+  const Role& role = role_of(seat.runner);
+  const auto ranks = lines_.members_of(communicator);
+  for (const std::int32_t index : role.lines[std::size_t(seat.line)].actions) {
+    const Action& action = role.actions[std::size_t(index)];
+    if (std::any_of(known_.begin() + std::ptrdiff_t(known), known_.end(),
+                    [&](const Known& k) { return k.kind == action.kind && k.bytes == action.amount; }))
+      continue;
+    std::size_t best = 0;
+    double shortest = never;
+    for (const Choice& choice : paths.choices(action.kind, ranks, action.amount)) {
+      std::size_t t = 0;
+      while (t < tried.size() && !(tried[t].kind == action.kind && tried[t].choice == choice)) ++t;
+      if (t == tried.size())
+        tried.push_back(
+            {action.kind, choice,
+             paths.collective(action.kind, ranks, choice, positions_[std::size_t(seat.runner)].job)});
+      const Path& path = tried[t].taken < 0 ? tried[t].path : paths_[std::size_t(tried[t].taken)];
+      // Times that differ by rounding only are equal: the first choice.
+      if (const double time = path.time(action.amount); time < shortest * (1 - 1e-9))
+        best = t, shortest = time;
+    }
+    if (tried[best].taken < 0) {
+      tried[best].taken = std::int32_t(paths_.size());
+      paths_.push_back(std::move(tried[best].path));
+    }
+    known_.push_back({action.kind, action.amount, tried[best].taken});
+  }
 }
 
 int Engine::completed_iterations(std::size_t job) const {
@@ -300,19 +331,16 @@ void Engine::start(std::int32_t index, OperationKind kind, double bytes, double 
   activity.path = path_of(index, kind, bytes);
   const Path& path = paths_[std::size_t(activity.path)];
   activity.bytes = bytes * path.share;
-  events_.add(now + path.latency, activity.bytes > 0 ? EventKind::started : EventKind::moved, index);
+  events_.add(now + path.delay(bytes), activity.bytes > 0 ? EventKind::started : EventKind::moved, index);
 }
 
 std::int32_t Engine::path_of(std::int32_t index, OperationKind kind, double bytes) const {
-  std::int32_t best = -1;
-  double shortest = never;
-  for (std::int32_t p = first_path_[std::size_t(index)]; p < first_path_[std::size_t(index) + 1]; ++p) {
-    if (path_kind_[std::size_t(p)] != kind) continue;
-    const double time = paths_[std::size_t(p)].time(bytes);
-    // Times that differ by rounding only are equal: the first candidate.
-    if (best < 0 || time < shortest * (1 - 1e-9)) best = p, shortest = time;
-  }
-  return best;
+  std::int32_t k = first_known_[std::size_t(index)];
+  while (kind != OperationKind::send &&
+         !(known_[std::size_t(k)].kind == kind && known_[std::size_t(k)].bytes == bytes))
+    ++k;
+  DLNB_REQUIRE(k < first_known_[std::size_t(index) + 1], "every operation has a path");
+  return known_[std::size_t(k)].path;
 }
 
 void Engine::complete(std::int32_t index, double now) {

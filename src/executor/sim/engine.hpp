@@ -60,6 +60,13 @@ class Engine {
     std::int64_t sent = 0, received = 0;  ///< pairs: messages posted
   };
 
+  /// Which path an operation takes.
+  struct Known {
+    OperationKind kind;
+    double bytes;
+    std::int32_t path;
+  };
+
   const Job& job_of(std::int32_t runner) const {
     return jobs_[std::size_t(positions_[std::size_t(runner)].job)];
   }
@@ -69,6 +76,7 @@ class Engine {
   std::int64_t number_of(std::int32_t runner, const Action& action) const;
 
   void find_paths(const Machine& machine, const Placement& placement);
+  void find_paths(Paths& paths, const Communicator& communicator);
 
   void advance(std::int32_t runner, double now);
   bool begin(std::int32_t runner, const Action& action, double now);
@@ -78,7 +86,7 @@ class Engine {
   void start_collective(std::int32_t activity, double now);
   void start_message(std::int32_t activity, double now);
   void start(std::int32_t activity, OperationKind kind, double bytes, double now);
-  /// The fastest path for an operation of this kind and size.
+  /// The path for an operation of this kind and size.
   std::int32_t path_of(std::int32_t activity, OperationKind kind, double bytes) const;
 
   void happen(const Event& event);
@@ -103,11 +111,12 @@ class Engine {
   const std::vector<Job>& jobs_;
   Events events_;
   Capacities capacities_;
-  std::vector<Path> paths_;  ///< by activity
-  std::vector<OperationKind> path_kind_;
-  std::vector<std::int32_t> first_path_;  ///< by activity, and one more
-  std::optional<Flows> flows_;            ///< when all paths are known
-  std::vector<Position> positions_;       ///< by runner
+  std::vector<Path> paths_;                ///< by activity
+  std::vector<Known> known_;               ///< by activity: the path of every operation there will be
+  std::vector<std::int32_t> first_known_;  ///< by activity, and one more
+  std::vector<std::int32_t> first_path_;   ///< by activity, and one more
+  std::optional<Flows> flows_;             ///< when all paths are known
+  std::vector<Position> positions_;        ///< by runner
   std::vector<Activity> activities_;
   std::vector<std::int32_t> ready_;  ///< runners that can go on now, in order
   std::size_t awaited_ = 0;          ///< runners of jobs that do not repeat

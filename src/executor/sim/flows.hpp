@@ -18,9 +18,13 @@ struct Path {
   double alone = 0;       ///< bytes/s of the reference flow with every link to itself; infinite: no links
   double share = 0;       ///< bytes of the reference (largest) flow per byte of the operation
   double latency = 0;     ///< seconds before data flows
+  double filling = 0;  ///< seconds more per byte of the operation's piece: it is handed on piece by piece …
+  double piece = 0;    ///< … of at most so many bytes
 
+  /// Seconds before the bulk of an operation of `bytes` flows.
+  double delay(double bytes) const { return latency + filling * (bytes < piece ? bytes : piece); }
   /// Seconds an operation of `bytes` takes with every link to itself.
-  double time(double bytes) const { return latency + (bytes > 0 ? bytes * share / alone : 0); }
+  double time(double bytes) const { return delay(bytes) + (bytes > 0 ? bytes * share / alone : 0); }
 };
 
 /// Links as the simulator sees them: capacity after protocol overhead.
@@ -38,8 +42,7 @@ class Capacities {
 };
 
 /// What flows now and how fast. All paths are known from the start, so that only those links are kept that all
-/// activities together could fill; of these, loads are known of the "hot" ones that those flowing now could fill, and a
-/// system is solved over the full ones.
+/// activities together could fill; of these, a system is solved over the ones that those flowing now could fill.
 class Flows {
  public:
   /// Activity a flows along one at a time of paths[first_path[a]] … paths[first_path[a + 1]].
@@ -61,8 +64,7 @@ class Flows {
   double rate(std::int32_t activity) const { return activities_[std::size_t(activity)].rate; }
 
  private:
-  /// What a path takes of a link that could be full. Of a flowing path those of full links stand first, then those of
-  /// other hot ones.
+  /// What a path takes of a link that could be full. Those of a path whose links could be full now stand first.
   struct Contended {
     std::int32_t link = 0;
     std::int32_t place = 0;  ///< among the link's users
@@ -79,38 +81,30 @@ class Flows {
   struct LinkState {
     double capacity = 0;
     double demand = 0;  ///< Σ weight · alone of its users: the most they could ask for
-    double load = 0;    ///< Σ weight · rate; kept while hot
     std::int32_t first_user = 0, users = 0;
-    std::int32_t local = 0;   ///< number in the system that is being solved
-    std::uint32_t stamp = 0;  ///< of that system
-    bool hot = false;         ///< its users could fill it
-    bool full = false;        ///< and do: it limits some of them
+    std::int32_t local = 0;     ///< number in the system that is being solved
+    std::uint32_t visited = 0;  ///< stamp of the settle that looked at it
+    bool hot = false;           ///< its users could fill it
+    std::uint8_t full = 0;      ///< and did when last solved
   };
   struct Activity {
-    std::int32_t way = -1;           ///< −1: does not flow
-    std::int32_t full = 0, hot = 0;  ///< how many of its uses are of such links
-    double remaining = 0;            ///< bytes at `since`
+    std::int32_t way = -1;  ///< −1: does not flow
+    std::int32_t hot = 0;   ///< how many of its uses are of hot links
+    double remaining = 0;   ///< bytes at `since`
     double rate = 0;
     double since = 0;
-    std::uint32_t stamp = 0;  ///< of the last settle that looked at it
-    bool changed = false;
+    std::uint32_t visited = 0;
   };
 
   std::span<User> users_of(const LinkState& link) {
     return std::span(users_).subspan(std::size_t(link.first_user), std::size_t(link.users));
   }
-  std::int32_t first_use(const Activity& a) const { return ways_[std::size_t(a.way)].first; }
   static bool can_be_full(const LinkState& link);
   void swap_uses(std::int32_t a, std::int32_t b);
   void heat(LinkState& link);
   void cool(LinkState& link);
-  void fill(LinkState& link);
-  void unfill(LinkState& link);
-
-  void look_at(std::int32_t activity);
-  void solve();
-  void change_rate(Activity& a, double rate, double now);
-  bool fill_overloaded();
+  void set_rate(std::int32_t activity, double rate, double now);
+  void solve_connected(std::int32_t activity, double now);
 
   const Network& network_;
   Deadlines deadlines_;
@@ -119,12 +113,13 @@ class Flows {
   std::vector<User> users_;  ///< by link, from its first_user; room for all that ever use it
   std::vector<LinkState> links_;
   std::vector<Activity> activities_;
-  std::uint32_t settles_ = 0, systems_ = 0;
-  std::vector<std::int32_t> begun_, touched_, overloaded_;
+  std::uint32_t stamp_ = 1;
+  std::vector<std::int32_t> begun_, touched_;
   // The system being solved; kept to save allocations.
   std::vector<std::int32_t> members_, first_, system_links_;
   std::vector<Use> uses_;
   std::vector<double> capacity_, limit_, rates_;
+  std::vector<std::uint8_t> full_;
 };
 
 }  // namespace dlnb::sim

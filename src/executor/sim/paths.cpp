@@ -16,14 +16,6 @@
 
 namespace dlnb::sim {
 
-std::vector<const Collective*> candidates(OperationKind kind, bool one_node) {
-  auto called = [](std::string_view name) { return &entry_called(collectives::all(), name, "collective"); };
-  if (kind == OperationKind::all_to_all) return {called("direct")};
-  if (one_node) return {called("ring"), called("mesh_rings")};
-  if (called("tree")->handles(kind)) return {called("ring"), called("tree")};
-  return {called("ring")};
-}
-
 Path Paths::merge(const Traffic& traffic, std::span<const Member> members, const OperationCost& cost,
                   const Pattern& pattern) {
   Path path;
@@ -49,32 +41,52 @@ Path Paths::merge(const Traffic& traffic, std::span<const Member> members, const
   return path;
 }
 
-std::vector<Path> Paths::collective(OperationKind kind, std::span<const std::int32_t> ranks,
-                                    std::int32_t job) {
-  std::vector<Member> members;
-  members.reserve(ranks.size());
-  bool one_node = true;
+void Paths::find_members(std::span<const std::int32_t> ranks) {
+  members_.clear();
   for (const std::int32_t rank : ranks) {
     const int device = placement_[std::size_t(rank)];
-    members.push_back(
+    members_.push_back(
         {device, machine_.node_of(device), machine_.nics_per_node > 0 ? machine_.nic_of(device) : 0});
-    one_node = one_node && members.back().node == members.front().node;
   }
-  std::vector<Path> paths;
-  const OperationCost cost = machine_.software.cost_of(name_of(kind));
-  for (const Collective* algorithm : candidates(kind, one_node)) {
-    DLNB_REQUIRE(algorithm->handles(kind), "a chosen algorithm handles the collective");
-    const std::int32_t apart = ranks.size() > 1 ? ranks[1] - ranks[0] : 0;
-    paths.push_back(merge(algorithm->traffic(kind, members, 1), members, cost,
-                          {job, kind, algorithm, std::int32_t(ranks.size()), apart}));
+}
+
+std::vector<Choice> Paths::choices(OperationKind kind, std::span<const std::int32_t> ranks, double bytes) {
+  find_members(ranks);
+  return selection_.choices(kind, members_, bytes);
+}
+
+Path Paths::collective(OperationKind kind, std::span<const std::int32_t> ranks, const Choice& choice,
+                       std::int32_t job) {
+  find_members(ranks);
+  const Collective& algorithm = *choice.algorithm;
+  DLNB_REQUIRE(algorithm.handles(kind), "a chosen algorithm handles the collective");
+  OperationCost cost = machine_.software.cost_of(name_of(kind));
+  cost.efficiency *= choice.bandwidth;
+  if (choice.cost != nullptr) {
+    const GroupShape shape = shape_of(members_);
+    cost.start = {Selection::latency(*choice.cost, algorithm.steps(kind, shape), shape)};
+    cost.step = {0};
   }
-  return paths;
+  const Traffic traffic = algorithm.traffic(kind, members_, 1);
+  const std::int32_t apart = ranks.size() > 1 ? ranks[1] - ranks[0] : 0;
+  Path path = merge(traffic, members_, cost,
+                    {job, kind, choice.algorithm, choice.cost, std::int32_t(ranks.size()), apart});
+  if (path.share > 0) path.filling = traffic.filling * path.share / path.alone;
+  path.piece = double(machine_.software.piece.value);
+  return path;
 }
 
 Path Paths::message(std::int32_t from, std::int32_t to, std::int32_t job) {
-  const Member members[] = {{placement_[std::size_t(from)]}, {placement_[std::size_t(to)]}};
-  return merge({{{0, 1, 1.0}}, 1}, members, machine_.software.cost_of("message"),
-               {job, OperationKind::send, nullptr, 2, to - from});
+  const std::int32_t ends[] = {from, to};
+  find_members(ends);
+  OperationCost cost = machine_.software.cost_of("message");
+  if (const TuningCost* tuned = machine_.software.tuned_cost("message", Protocol::simple)) {
+    const bool inside = members_[0].node == members_[1].node;
+    cost.start = tuned->start + (inside ? tuned->node_step : tuned->network_step);
+    cost.efficiency *= tuned->bandwidth.at(inside ? 1 : 2);
+  }
+  return merge({{{0, 1, 1.0}}, 1}, members_, cost,
+               {job, OperationKind::send, nullptr, nullptr, 2, to - from});
 }
 
 }  // namespace dlnb::sim

@@ -13,6 +13,7 @@
 
 #include "executor/sim/flows.hpp"
 #include "executor/sim/routing.hpp"
+#include "executor/sim/selection.hpp"
 
 namespace dlnb::sim {
 
@@ -20,35 +21,41 @@ namespace dlnb::sim {
 /// Source: Open MPI 4.1, default of btl_tcp_eager_limit (64 KiB).
 inline constexpr double eager_limit = 64 * 1024;
 
-/// The algorithms a collective is done by: the one with the shortest time for its size on an idle machine,
-/// the first of equals.
-std::vector<const Collective*> candidates(OperationKind kind, bool one_node);
-
 /// Turns groups and pairs of ranks into paths on the machine. Traffic is proportional to the bytes, so a path
 /// serves all sizes of one kind on one group.
 class Paths {
  public:
   Paths(const Machine& machine, const Placement& placement, const Capacities& capacities)
-      : machine_(machine), placement_(placement), capacities_(capacities), router_(machine) {}
+      : machine_(machine),
+        placement_(placement),
+        capacities_(capacities),
+        selection_(machine),
+        router_(machine) {}
 
-  /// One for each candidate. Adaptive routes give way to the groups of the same job that were found before and look
-  /// alike, and to nothing else.
-  std::vector<Path> collective(OperationKind kind, std::span<const std::int32_t> ranks, std::int32_t job);
+  /// How an operation of this kind and size may be done: one way, or several of which the fastest path is taken.
+  std::vector<Choice> choices(OperationKind kind, std::span<const std::int32_t> ranks, double bytes);
+  /// Adaptive routes give way to the groups of the same job that were found before and look alike, and to nothing else.
+  Path collective(OperationKind kind, std::span<const std::int32_t> ranks, const Choice& choice,
+                  std::int32_t job);
   Path message(std::int32_t from, std::int32_t to, std::int32_t job);
 
  private:
   /// What runs at the same time, side by side: the groups over one axis, the messages one step along it. Job, kind,
-  /// algorithm, size of the group, distance of its first two ranks.
-  using Pattern = std::tuple<std::int32_t, OperationKind, const Collective*, std::int32_t, std::int32_t>;
+  /// algorithm, protocol, size of the group, distance of its first two ranks.
+  using Pattern = std::tuple<std::int32_t, OperationKind, const Collective*, const TuningCost*, std::int32_t,
+                             std::int32_t>;
 
+  void find_members(std::span<const std::int32_t> ranks);
   Path merge(const Traffic& traffic, std::span<const Member> members, const OperationCost& cost,
              const Pattern& pattern);
 
   const Machine& machine_;
   const Placement& placement_;
   const Capacities& capacities_;
+  Selection selection_;
   Router router_;
   std::map<Pattern, Loads> beside_;
+  std::vector<Member> members_;
   std::vector<double> latency_;  ///< of each flow
   std::vector<Use> uses_;
 };

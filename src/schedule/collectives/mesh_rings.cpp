@@ -35,10 +35,20 @@ std::vector<Ring> strides(int members) {
   return rings;
 }
 
+std::vector<Ring> mesh_rings_of(int members) {
+  return members <= 4 ? cyclic_orders(members) : strides(members);
+}
+
 Traffic traffic(OperationKind kind, std::span<const Member> members, double bytes) {
   const int n = int(members.size());
   if (n < 2) return {};
-  return around(n <= 4 ? cyclic_orders(n) : strides(n), kind, bytes);
+  return around(mesh_rings_of(n), kind, bytes);
+}
+
+bool fits(OperationKind, const GroupShape& shape) { return shape.nodes == 1; }
+
+std::vector<Round> rounds(OperationKind kind, std::span<const Member> members, std::int64_t elements) {
+  return ring_rounds(mesh_rings_of(int(members.size())), kind, elements);
 }
 
 }  // namespace
@@ -46,8 +56,14 @@ Traffic traffic(OperationKind kind, std::span<const Member> members, double byte
 extern constinit const Collective mesh_rings{
     .name = "mesh_rings",
     .summary = "many rings over the direct links between the devices of one node",
+    .tuned_as = "ring",
     .handles = is_ring_collective,
+    .fits = fits,
+    .is_usual = true,
     .traffic = traffic,
+    .steps = ring_way,
+    .load = ring_load,
+    .rounds = rounds,
 };
 
 }  // namespace dlnb::collectives

@@ -33,13 +33,21 @@ Traffic traffic(OperationKind kind, std::span<const Member> members, double byte
   return around(rail_rings(members), kind, bytes);
 }
 
+std::vector<Round> rounds(OperationKind kind, std::span<const Member> members, std::int64_t elements) {
+  return ring_rounds(rail_rings(members), kind, elements);
+}
+
 }  // namespace
 
 extern constinit const Collective ring{
     .name = "ring",
     .summary = "rings over nodes, one per NIC of a node; bandwidth-optimal, latency grows with the members",
     .handles = is_ring_collective,
+    .is_usual = true,
     .traffic = traffic,
+    .steps = ring_way,
+    .load = ring_load,
+    .rounds = rounds,
 };
 
 }  // namespace dlnb::collectives

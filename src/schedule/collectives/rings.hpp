@@ -10,10 +10,13 @@
 // 2009.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
 #include <dlnb/collective.hpp>
+
+#include "parts.hpp"
 
 namespace dlnb::collectives {
 
@@ -40,6 +43,18 @@ inline int ring_steps(OperationKind kind, int members) {
   return (twice ? 2 : 1) * (members - 1);
 }
 
+/// The longest way around rings that visit node after node.
+inline Steps ring_way(OperationKind kind, const GroupShape& shape) {
+  const int all = ring_steps(kind, shape.members);
+  const double between = shape.nodes > 1 ? ring_steps(kind, shape.nodes) : 0;
+  return {all - between, between};
+}
+
+inline Load ring_load(OperationKind kind, const GroupShape& shape) {
+  const double edge = ring_edge_bytes(kind, shape.members, 1);
+  return {shape.nodes < shape.members ? edge : 0, shape.nodes > 1 ? edge / shape.rails : 0};
+}
+
 inline Traffic around(const std::vector<Ring>& rings, OperationKind kind, double bytes) {
   Traffic traffic;
   if (rings.empty() || rings.front().size() < 2) return traffic;
@@ -54,6 +69,47 @@ inline Traffic around(const std::vector<Ring>& rings, OperationKind kind, double
       traffic.flows.push_back({ring[i], to, each});
     }
   return traffic;
+}
+
+/// The same as messages. Member `ring[p]` hands a part to `ring[p+1]`, in every round the one it has just received.
+///   all-reduce, barrier   every ring's share in n blocks: n-1 rounds that add, n-1 that spread
+///   all-gather            in round t the part of the member t places back
+///   reduce-scatter        in round t the part of the member t+1 places back, which it so reaches after n-1
+///   broadcast             piece by piece down the chain, from where the ring leaves member 0
+inline std::vector<Round> ring_rounds(const std::vector<Ring>& rings, OperationKind kind,
+                                      std::int64_t elements) {
+  const int n = int(rings.front().size());
+  const auto shares = std::int64_t(rings.size());
+  const Part all{0, elements};
+  std::vector<Round> rounds;
+  if (kind == OperationKind::broadcast) {
+    const std::int64_t count = std::clamp(elements / shares, std::int64_t{1}, pieces);
+    rounds.resize(std::size_t(n - 2 + count));
+    for (std::int64_t c = 0; c < shares; ++c) {
+      Ring chain = rings[std::size_t(c)];
+      std::rotate(chain.begin(), std::ranges::find(chain, 0), chain.end());
+      for (int p = 0; p + 1 < n; ++p)
+        for (std::int64_t k = 0; k < count; ++k)
+          rounds[std::size_t(p + k)].push_back(hop(chain[std::size_t(p)], chain[std::size_t(p + 1)],
+                                                   part_of(part_of(all, c, shares), k, count), false));
+    }
+    return rounds;
+  }
+  const bool both = kind == OperationKind::all_reduce || kind == OperationKind::barrier;
+  rounds.resize(std::size_t(ring_steps(kind, n)));
+  for (std::size_t t = 0; t < rounds.size(); ++t)
+    for (std::int64_t c = 0; c < shares; ++c) {
+      const Ring& ring = rings[std::size_t(c)];
+      const bool adds = kind == OperationKind::reduce_scatter || (both && int(t) < n - 1);
+      for (int p = 0; p < n; ++p) {
+        const auto back = [&](int places) { return ((p - places) % n + n) % n; };
+        Part part;
+        if (both) part = part_of(part_of(all, c, shares), back(adds ? int(t) : int(t) - n), n);
+        else part = part_of(part_of(all, ring[std::size_t(back(int(t) + (adds ? 1 : 0)))], n), c, shares);
+        rounds[t].push_back(hop(ring[std::size_t(p)], ring[std::size_t((p + 1) % n)], part, adds));
+      }
+    }
+  return rounds;
 }
 
 }  // namespace dlnb::collectives

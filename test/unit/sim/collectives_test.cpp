@@ -94,8 +94,10 @@ TEST(MeshRings, SpreadOverAllCables) {
   for (const auto& [ends, bytes] : cable) EXPECT_NEAR(bytes, 2.0 * 3 / 4 * size / 3, 1e-9);
 }
 
-TEST(Direct, SendsOnePartToEachOther) {
-  const Traffic traffic = algorithm("direct").traffic(OperationKind::all_to_all, members(2, 4), size);
+class Exchange : public testing::TestWithParam<const char*> {};
+
+TEST_P(Exchange, SendsOnePartToEachOther) {
+  const Traffic traffic = algorithm(GetParam()).traffic(OperationKind::all_to_all, members(2, 4), size);
 
   std::set<std::pair<int, int>> pairs;
   for (const Flow& flow : traffic.flows) {
@@ -105,8 +107,9 @@ TEST(Direct, SendsOnePartToEachOther) {
   }
   EXPECT_EQ(pairs.size(), 8u * 7);
   EXPECT_EQ(traffic.flows.size(), 8u * 7);
-  EXPECT_EQ(traffic.steps, 7);
+  EXPECT_EQ(traffic.steps, std::string_view(GetParam()) == "direct" ? 1 : 7);
 }
+INSTANTIATE_TEST_SUITE_P(AllToAll, Exchange, testing::Values("direct", "pairwise"));
 
 TEST(Tree, LeadsFromTheDeepestMemberToTheRootAndBackInLogarithmicSteps) {
   int depth = 0;  // floor(log2(N-1)) + 1
@@ -162,7 +165,10 @@ TEST(EveryCollective, HandlesSomethingAndIsProportionalToTheBytes) {
       const OperationKind kind = OperationKind(k);
       if (!collective->handles(kind)) continue;
       EXPECT_TRUE(is_collective(kind)) << collective->name;
-      for (const auto& group : {members(1, 1), members(1, 2), members(3, 2), members(2, 5)}) {
+      for (const auto& group : {members(1, 1), members(1, 2), members(3, 2), members(2, 5), members(4, 4)}) {
+        GroupShape shape = shape_of(group);
+        shape.node_reduces = shape.network_reduces = true;
+        if (collective->fits && !collective->fits(kind, shape)) continue;
         const Traffic one = collective->traffic(kind, group, size),
                       three = collective->traffic(kind, group, 3 * size);
 
