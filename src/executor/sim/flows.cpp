@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // Fluid activities on links.
 //   Σ over activities of weight · rate ≤ capacity · efficiency on every link; completion at remaining / rate
-// A link whose users could not fill it even at their highest rates cannot limit anybody beyond that: it neither enters
-// a system nor connects activities. This changes no rate (to the tolerance below) and keeps systems small. It is asked
-// twice: of all that will ever use a link, before anything flows; and of those that use it now ("hot").
+// Three sets of links, each in the one before:
+//   contended  all activities of the run together could fill it; no other is kept
+//   hot        those flowing now could fill it; its load is known
+//   full       it limits somebody; only these are in systems, and connect activities
+// The rates that are fair on the full links are fair on all if they overload none: they are the best, in the order that
+// fairness means, of more allocations than are allowed, and are allowed. So a change is solved among the activities it is
+// connected to over full links; what that overloads is full, and it is solved again, until nothing is overloaded.
 #include "executor/sim/flows.hpp"
 
 #include <algorithm>
@@ -15,7 +19,8 @@
 namespace dlnb::sim {
 namespace {
 
-constexpr double tolerance = 1e-9;
+/// Of a link's capacity: what may be missing where it could be full, and what may be too much where it is not.
+constexpr double tolerance = 1e-9, overload = 1e-11;
 
 /// What all activities together could ask of a link.
 struct Asked {
@@ -100,18 +105,36 @@ void Flows::swap_uses(std::int32_t a, std::int32_t b) {
 
 void Flows::heat(LinkState& link) {
   link.hot = true;
+  link.load = 0;
   for (const User& user : users_of(link)) {
     Activity& a = activities_[std::size_t(user.activity)];
-    swap_uses(user.use, ways_[std::size_t(a.way)].first + a.hot++);
+    link.load += contended_[std::size_t(user.use)].weight * a.rate;
+    swap_uses(user.use, first_use(a) + a.hot++);
   }
 }
 
 void Flows::cool(LinkState& link) {
+  if (link.full) unfill(link);
   link.hot = false;
-  link.full = 0;
   for (const User& user : users_of(link)) {
     Activity& a = activities_[std::size_t(user.activity)];
-    swap_uses(user.use, ways_[std::size_t(a.way)].first + --a.hot);
+    swap_uses(user.use, first_use(a) + --a.hot);
+  }
+}
+
+void Flows::fill(LinkState& link) {
+  link.full = true;
+  for (const User& user : users_of(link)) {
+    Activity& a = activities_[std::size_t(user.activity)];
+    swap_uses(user.use, first_use(a) + a.full++);
+  }
+}
+
+void Flows::unfill(LinkState& link) {
+  link.full = false;
+  for (const User& user : users_of(link)) {
+    Activity& a = activities_[std::size_t(user.activity)];
+    swap_uses(user.use, first_use(a) + --a.full);
   }
 }
 
@@ -119,31 +142,31 @@ void Flows::begin(std::int32_t activity, std::int32_t path, double bytes, double
   Activity& a = activities_[std::size_t(activity)];
   DLNB_REQUIRE(a.way < 0, "an activity flows once at a time");
   const Way& way = ways_[std::size_t(path)];
-  a = {.way = path, .remaining = bytes, .since = now, .visited = a.visited};
-  if (way.count == 0) {
-    a.rate = way.alone;
-    deadlines_.set(activity, now + bytes / way.alone);
-    return;
-  }
-  // A use of a hot link moves to the front, and another, of a link that was looked at before, to where it was.
+  a = {.way = path, .remaining = bytes, .since = now, .stamp = a.stamp};
+  // A use that moves to the front changes places with one of a link that was looked at before.
   for (std::int32_t u = way.first; u < way.first + way.count; ++u) {
     Contended& use = contended_[std::size_t(u)];
     LinkState& link = links_[std::size_t(use.link)];
     use.place = link.users++;
     users_[std::size_t(link.first_user + use.place)] = {activity, u};
     link.demand += use.weight * way.alone;
-    if (link.hot) swap_uses(u, way.first + a.hot++);
-    else if (can_be_full(link)) heat(link);
+    if (!link.hot) {
+      if (can_be_full(link)) heat(link);
+      continue;
+    }
+    const std::int32_t hot = way.first + a.hot++;
+    swap_uses(u, hot);
+    if (link.full) swap_uses(hot, way.first + a.full++);
   }
-  if (a.hot == 0) set_rate(activity, way.alone, now);
-  else begun_.push_back(activity);
+  if (a.hot > 0) return begun_.push_back(activity);
+  a.rate = way.alone;
+  deadlines_.set(activity, now + bytes / way.alone);
 }
 
 void Flows::finish(std::int32_t activity) {
   Activity& a = activities_[std::size_t(activity)];
   deadlines_.remove(activity);
   const Way& way = ways_[std::size_t(a.way)];
-  a.hot = 0;
   for (std::int32_t u = way.first; u < way.first + way.count; ++u) {
     const Contended use = contended_[std::size_t(u)];
     LinkState& link = links_[std::size_t(use.link)];
@@ -153,76 +176,100 @@ void Flows::finish(std::int32_t activity) {
     // An empty link asks for nothing: rounding does not add up over a run.
     link.demand = link.users == 0 ? 0 : link.demand - use.weight * way.alone;
     if (!link.hot) continue;
-    // Only who shared a full link can be faster now.
-    if (link.full != 0) touched_.push_back(use.link);
+    link.load -= use.weight * a.rate;
+    // Only whom a full link limits can be faster now.
+    if (link.full) touched_.push_back(use.link);
     if (!can_be_full(link)) cool(link);
   }
   a.way = -1;
   a.rate = 0;
 }
 
-void Flows::settle(double now) {
-  if (begun_.empty() && touched_.empty()) return;
-  if (++stamp_ == 0) {  // stamps began anew
-    for (LinkState& link : links_) link.visited = 0;
-    for (Activity& a : activities_) a.visited = 0;
-    stamp_ = 1;
-  }
-  for (const std::int32_t activity : begun_)
-    if (const Activity& a = activities_[std::size_t(activity)]; a.way >= 0 && a.visited != stamp_)
-      solve_connected(activity, now);
-  for (const std::int32_t link : touched_)
-    for (const User& user : users_of(links_[std::size_t(link)]))
-      if (activities_[std::size_t(user.activity)].visited != stamp_) solve_connected(user.activity, now);
-  begun_.clear();
-  touched_.clear();
+void Flows::look_at(std::int32_t activity) {
+  Activity& a = activities_[std::size_t(activity)];
+  if (a.way < 0 || a.stamp == settles_) return;
+  a.stamp = settles_;
+  a.changed = false;
+  members_.push_back(activity);
 }
 
-void Flows::solve_connected(std::int32_t seed, double now) {
-  members_.assign(1, seed);
+void Flows::settle(double now) {
+  if (begun_.empty() && touched_.empty()) return;
+  ++settles_;
+  members_.clear();
+  for (const std::int32_t activity : begun_) look_at(activity);
+  for (const std::int32_t link : touched_)
+    for (const User& user : users_of(links_[std::size_t(link)])) look_at(user.activity);
+  begun_.clear();
+  touched_.clear();
+  do {
+    solve();
+    for (std::size_t m = 0; m < members_.size(); ++m)
+      change_rate(activities_[std::size_t(members_[m])], rates_[m], now);
+  } while (fill_overloaded());
+  for (const std::int32_t l : system_links_)
+    if (LinkState& link = links_[std::size_t(l)]; link.load < link.capacity * (1 - tolerance)) unfill(link);
+  for (const std::int32_t member : members_)
+    if (const Activity& a = activities_[std::size_t(member)]; a.changed)
+      deadlines_.set(member, now + a.remaining / a.rate);
+}
+
+/// Among the members and all they are connected to over full links, who become members.
+void Flows::solve() {
+  ++systems_;
   first_.assign(1, 0);
-  uses_.clear(), system_links_.clear(), capacity_.clear(), limit_.clear(), full_.clear();
-  activities_[std::size_t(seed)].visited = stamp_;
+  uses_.clear(), system_links_.clear(), capacity_.clear(), limit_.clear();
   for (std::size_t m = 0; m < members_.size(); ++m) {
     const Activity& a = activities_[std::size_t(members_[m])];
     const Way& way = ways_[std::size_t(a.way)];
-    for (std::int32_t u = way.first; u < way.first + a.hot; ++u) {
+    for (std::int32_t u = way.first; u < way.first + a.full; ++u) {
       const Contended& use = contended_[std::size_t(u)];
       LinkState& link = links_[std::size_t(use.link)];
-      if (link.visited != stamp_) {
-        link.visited = stamp_;
+      if (link.stamp != systems_) {
+        link.stamp = systems_;
         link.local = std::int32_t(capacity_.size());
         system_links_.push_back(use.link);
         capacity_.push_back(link.capacity);
-        full_.push_back(link.full);
-        for (const User& user : users_of(link)) {
-          Activity& other = activities_[std::size_t(user.activity)];
-          if (other.visited == stamp_) continue;
-          other.visited = stamp_;
-          members_.push_back(user.activity);
-        }
+        for (const User& user : users_of(link)) look_at(user.activity);
       }
       uses_.push_back({link.local, use.weight});
     }
     first_.push_back(std::int32_t(uses_.size()));
     limit_.push_back(way.alone);
   }
-  if (members_.size() == 1) return set_rate(seed, limit_.front(), now);
   rates_.assign(members_.size(), 0);
-  network_.solve({first_, uses_, capacity_, limit_}, rates_, full_);
-  for (std::size_t l = 0; l < system_links_.size(); ++l)
-    links_[std::size_t(system_links_[l])].full = full_[l];
-  for (std::size_t m = 0; m < members_.size(); ++m) set_rate(members_[m], rates_[m], now);
+  network_.solve({first_, uses_, capacity_, limit_}, rates_);
 }
 
-void Flows::set_rate(std::int32_t activity, double rate, double now) {
-  Activity& a = activities_[std::size_t(activity)];
-  if (std::abs(rate - a.rate) <= 1e-12 * rate) return;
+void Flows::change_rate(Activity& a, double rate, double now) {
+  const double change = rate - a.rate;
+  if (std::abs(change) <= 1e-12 * rate) return;
   DLNB_REQUIRE(rate > 0, "a network gave an activity no rate");
   a.remaining = std::max(0.0, a.remaining - a.rate * (now - a.since));
   a.since = now;
   a.rate = rate;
-  deadlines_.set(activity, now + a.remaining / rate);
+  a.changed = true;
+  const std::int32_t first = first_use(a);
+  for (std::int32_t u = first; u < first + a.hot; ++u) {
+    const Contended& use = contended_[std::size_t(u)];
+    LinkState& link = links_[std::size_t(use.link)];
+    link.load += use.weight * change;
+    if (!link.full && link.load > link.capacity * (1 + overload)) overloaded_.push_back(use.link);
+  }
+}
+
+/// Makes what is overloaded full, and its users members; false where there is nothing.
+bool Flows::fill_overloaded() {
+  bool any = false;
+  for (const std::int32_t l : overloaded_) {
+    LinkState& link = links_[std::size_t(l)];
+    if (link.full || link.load <= link.capacity * (1 + overload)) continue;
+    any = true;
+    fill(link);
+    for (const User& user : users_of(link)) look_at(user.activity);
+  }
+  overloaded_.clear();
+  return any;
 }
 
 }  // namespace dlnb::sim

@@ -42,7 +42,8 @@ class Capacities {
 };
 
 /// What flows now and how fast. All paths are known from the start, so that only those links are kept that all
-/// activities together could fill; of these, a system is solved over the ones that those flowing now could fill.
+/// activities together could fill; of these, loads are known of the "hot" ones that those flowing now could fill, and a
+/// system is solved over the full ones.
 class Flows {
  public:
   /// Activity a flows along one at a time of paths[first_path[a]] … paths[first_path[a + 1]].
@@ -64,7 +65,8 @@ class Flows {
   double rate(std::int32_t activity) const { return activities_[std::size_t(activity)].rate; }
 
  private:
-  /// What a path takes of a link that could be full. Those of a path whose links could be full now stand first.
+  /// What a path takes of a link that could be full. Of a flowing path those of full links stand first, then those of
+  /// other hot ones.
   struct Contended {
     std::int32_t link = 0;
     std::int32_t place = 0;  ///< among the link's users
@@ -81,30 +83,38 @@ class Flows {
   struct LinkState {
     double capacity = 0;
     double demand = 0;  ///< Σ weight · alone of its users: the most they could ask for
+    double load = 0;    ///< Σ weight · rate; kept while hot
     std::int32_t first_user = 0, users = 0;
-    std::int32_t local = 0;     ///< number in the system that is being solved
-    std::uint32_t visited = 0;  ///< stamp of the settle that looked at it
-    bool hot = false;           ///< its users could fill it
-    std::uint8_t full = 0;      ///< and did when last solved
+    std::int32_t local = 0;   ///< number in the system that is being solved
+    std::uint32_t stamp = 0;  ///< of that system
+    bool hot = false;         ///< its users could fill it
+    bool full = false;        ///< and do: it limits some of them
   };
   struct Activity {
-    std::int32_t way = -1;  ///< −1: does not flow
-    std::int32_t hot = 0;   ///< how many of its uses are of hot links
-    double remaining = 0;   ///< bytes at `since`
+    std::int32_t way = -1;           ///< −1: does not flow
+    std::int32_t full = 0, hot = 0;  ///< how many of its uses are of such links
+    double remaining = 0;            ///< bytes at `since`
     double rate = 0;
     double since = 0;
-    std::uint32_t visited = 0;
+    std::uint32_t stamp = 0;  ///< of the last settle that looked at it
+    bool changed = false;
   };
 
   std::span<User> users_of(const LinkState& link) {
     return std::span(users_).subspan(std::size_t(link.first_user), std::size_t(link.users));
   }
+  std::int32_t first_use(const Activity& a) const { return ways_[std::size_t(a.way)].first; }
   static bool can_be_full(const LinkState& link);
   void swap_uses(std::int32_t a, std::int32_t b);
   void heat(LinkState& link);
   void cool(LinkState& link);
-  void set_rate(std::int32_t activity, double rate, double now);
-  void solve_connected(std::int32_t activity, double now);
+  void fill(LinkState& link);
+  void unfill(LinkState& link);
+
+  void look_at(std::int32_t activity);
+  void solve();
+  void change_rate(Activity& a, double rate, double now);
+  bool fill_overloaded();
 
   const Network& network_;
   Deadlines deadlines_;
@@ -113,13 +123,12 @@ class Flows {
   std::vector<User> users_;  ///< by link, from its first_user; room for all that ever use it
   std::vector<LinkState> links_;
   std::vector<Activity> activities_;
-  std::uint32_t stamp_ = 1;
-  std::vector<std::int32_t> begun_, touched_;
+  std::uint32_t settles_ = 0, systems_ = 0;
+  std::vector<std::int32_t> begun_, touched_, overloaded_;
   // The system being solved; kept to save allocations.
   std::vector<std::int32_t> members_, first_, system_links_;
   std::vector<Use> uses_;
   std::vector<double> capacity_, limit_, rates_;
-  std::vector<std::uint8_t> full_;
 };
 
 }  // namespace dlnb::sim

@@ -28,16 +28,13 @@ struct System {
   }
 };
 
-/// A link is full where less than this part of its capacity is free.
-inline constexpr double full_tolerance = 1e-9;
-
 /// How links are shared. One file each in networks/.
 struct Network {
   std::string_view name;
   std::string_view summary;
-  /// Gives every activity its rate: Σ weight·rate ≤ capacity on every link, rate ≤ limit. Deterministic.
-  /// `full`, per link: in, whether it was full when last solved, which is a hint; out, whether it is.
-  void (*solve)(const System&, std::span<double> rates, std::span<std::uint8_t> full);
+  /// Gives every activity its rate: Σ weight·rate ≤ capacity on every link, rate ≤ limit. Deterministic. A link that the
+  /// rates without it do not overload must not change them: such links may be left out of a system.
+  void (*solve)(const System&, std::span<double> rates);
 };
 namespace networks {
 Registry<Network> all();

@@ -25,7 +25,7 @@ struct Share {
   double level() const { return activities > 0 ? free / growing : std::numeric_limits<double>::infinity(); }
 };
 
-void solve(const System& system, std::span<double> rates, std::span<std::uint8_t> full_links) {
+void solve(const System& system, std::span<double> rates) {
   std::vector<Share> links;
   for (const double capacity : system.capacity) links.push_back({capacity, 0, 0});
   for (const Use& use : system.uses) {
@@ -63,8 +63,6 @@ void solve(const System& system, std::span<double> rates, std::span<std::uint8_t
     }
     growing -= full.size();
   }
-  for (std::size_t l = 0; l < links.size(); ++l)
-    full_links[l] = links[l].free <= full_tolerance * system.capacity[l];
 }
 
 }  // namespace
