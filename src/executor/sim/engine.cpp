@@ -5,7 +5,6 @@
 #include "executor/sim/engine.hpp"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 
 #include <fmt/format.h>
@@ -16,9 +15,6 @@
 
 namespace dlnb::sim {
 namespace {
-
-/// Monotonic, so that intervals neither overlap nor run backwards.
-std::int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
 
 constexpr std::size_t first_window = 4;
 
@@ -40,6 +36,7 @@ Engine::Engine(const std::vector<Role>& roles, const Lines& lines, const std::ve
   DLNB_REQUIRE(awaited_ > 0, "a simulation ends");
   find_paths(machine, placement);
   flows_.emplace(capacities_, network, paths_, first_path_);
+  find_private_activities();
 }
 
 /// Those of all operations there will be.
@@ -310,6 +307,7 @@ void Engine::start_collective(std::int32_t index, double now) {
   const Line& line = role.lines[std::size_t(seat.line)];
   const std::size_t ordinal = std::size_t(activity.completed) % line.actions.size();
   const Action& action = role.actions[std::size_t(line.actions[ordinal])];
+  if (activity.is_private && action.stretch > 0) return start_stretch(index, role, action, now);
   start(index, action.kind, action.amount, now);
 }
 
@@ -345,7 +343,8 @@ std::int32_t Engine::path_of(std::int32_t index, OperationKind kind, double byte
 
 void Engine::complete(std::int32_t index, double now) {
   Activity& activity = activities_[std::size_t(index)];
-  const std::int64_t number = activity.completed++;
+  const std::int64_t number = activity.completed + activity.skipped_operations;
+  activity.completed = number + 1;
   activity.busy = false;
   if (lines_.is_pair(index)) {
     const Pair& pair = lines_.pair(index);
@@ -354,8 +353,11 @@ void Engine::complete(std::int32_t index, double now) {
       complete_at(lines_.runner_of[std::size_t(pair.receiver)], pair.receive_line, index, number, now);
     return start_message(index, now);
   }
-  for (const Seat& seat : lines_.seats_of(lines_.communicators[std::size_t(index)]))
+  for (const Seat& seat : lines_.seats_of(lines_.communicators[std::size_t(index)])) {
+    positions_[std::size_t(seat.runner)].action += activity.skipped_actions;
     complete_at(seat.runner, seat.line, index, number, now);
+  }
+  activity.skipped_actions = activity.skipped_operations = 0;
   start_collective(index, now);
 }
 

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -54,6 +55,9 @@ class Engine {
   struct Activity {
     std::int64_t completed = 0;  ///< operations, over all iterations
     bool busy = false;
+    bool is_private = false;  ///< one role's, over links on which nobody can slow it down
+    std::int32_t skipped_actions = 0,
+                 skipped_operations = 0;  ///< of the stretch in progress, behind its first
     std::int32_t path = -1;               ///< of the operation in progress
     double bytes = 0;                     ///< that its reference flow moves
     std::vector<std::int32_t> arrived;    ///< communicators: runners at operation k, at k mod size
@@ -84,6 +88,10 @@ class Engine {
 
   void arrive(std::int32_t activity, std::int64_t number, double now);
   void start_collective(std::int32_t activity, double now);
+  /// Starts a stretch of collectives that nobody can slow down, and of the computing between them: when everything in it
+  /// will happen is known.
+  void start_stretch(std::int32_t activity, const Role& role, const Action& first, double now);
+  void find_private_activities();
   void start_message(std::int32_t activity, double now);
   void start(std::int32_t activity, OperationKind kind, double bytes, double now);
   /// The path for an operation of this kind and size.
@@ -98,6 +106,8 @@ class Engine {
   static bool is_measured(const Job& job, std::int64_t iteration) {
     return iteration >= job.warmup && iteration < job.iterations;
   }
+  /// Monotonic, so that intervals neither overlap nor run backwards.
+  static std::int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
   /// Where a runner's measured times are written: the trace of its lowest rank.
   RankTrace& trace_of(std::int32_t runner);
   /// Of an operation; null where it is not measured.

@@ -50,6 +50,8 @@ class Flows {
   Flows(const Capacities& capacities, const Network& network, std::span<const Path> paths,
         std::span<const std::int32_t> first_path);
 
+  /// Whether others can slow an activity down along this path.
+  bool is_contended(std::int32_t path) const { return ways_[std::size_t(path)].count > 0; }
   /// An activity begins to move `bytes` of its reference flow; where others could slow it down its rate is set by the
   /// next `settle`.
   void begin(std::int32_t activity, std::int32_t path, double bytes, double now);

@@ -68,6 +68,24 @@ void await_all(Role& role, Action& wait, AxisSet axes) {
   }
 }
 
+void find_stretches(Role& role) {
+  for (std::size_t first = 0; first < role.actions.size(); ++first) {
+    Action& action = role.actions[first];
+    const auto continues = [&](const Action& other) {
+      return other.doing == Doing::collective && other.blocking && other.line == action.line;
+    };
+    if (action.doing != Doing::collective || !action.blocking) continue;
+    std::size_t last = first;
+    for (std::size_t next = first + 1; next < role.actions.size(); ++next) {
+      const Action& other = role.actions[next];
+      if (continues(other)) last = next;
+      else if (other.doing != Doing::compute && other.doing != Doing::nothing) break;
+    }
+    action.stretch = std::int32_t(last - first);
+    first = last;
+  }
+}
+
 }  // namespace
 
 std::int32_t Role::line_over(AxisSet axes) const {
@@ -114,6 +132,7 @@ Role reduce(const Program& program, const ProcessGrid& grid) {
     }
     role.actions.push_back(action);
   }
+  find_stretches(role);
   return role;
 }
 

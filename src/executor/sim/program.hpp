@@ -19,7 +19,10 @@ struct Action {
   std::int32_t line = 0;     ///< index into Role::lines
   std::int32_t ordinal = 0;  ///< among the line's operations of one iteration; wait: first of its targets
   std::int32_t targets = 0;  ///< of a wait
-  double amount = 0;         ///< seconds of compute, else bytes of the operation
+  /// Of the first of several blocking collectives on a line between which a rank only computes: how many actions further
+  /// the last of them is; else 0.
+  std::int32_t stretch = 0;
+  double amount = 0;  ///< seconds of compute, else bytes of the operation
 };
 
 /// A communicator, or one direction of a pair, as the ranks of a role see it. Operations on a line keep their

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+// A stretch: blocking collectives over one communicator with nothing but computing between them, as the tensor-parallel
+// ranks of a stage have hundreds of. Where its links are private and all members have one role, they leave the first
+// collective together and stay together, so that the whole stretch is worked out at once; times are those that event by
+// event would give, to the bit.
+#include <algorithm>
+
+#include "executor/sim/engine.hpp"
+
+namespace dlnb::sim {
+
+void Engine::find_private_activities() {
+  for (std::size_t a = 0; a < lines_.communicators.size(); ++a) {
+    const auto seats = lines_.seats_of(lines_.communicators[a]);
+    const auto role = [&](const Seat& seat) { return lines_.runners[std::size_t(seat.runner)].role; };
+    bool is_private =
+        std::ranges::all_of(seats, [&](const Seat& seat) { return role(seat) == role(seats.front()); });
+    for (std::int32_t p = first_path_[a]; p < first_path_[a + 1]; ++p)
+      is_private = is_private && !flows_->is_contended(p);
+    activities_[a].is_private = is_private;
+  }
+}
+
+void Engine::start_stretch(std::int32_t index, const Role& role, const Action& first, double now) {
+  Activity& activity = activities_[std::size_t(index)];
+  const auto seats = lines_.seats_of(lines_.communicators[std::size_t(index)]);
+  const std::int32_t begin = std::int32_t(&first - role.actions.data());
+  const std::int32_t iteration = positions_[std::size_t(seats.front().runner)].iteration;
+
+  double at = now;
+  std::int64_t time = nanoseconds(now);
+  for (std::int32_t i = 0; i <= first.stretch; ++i) {
+    const Action& action = role.actions[std::size_t(begin + i)];
+    if (action.doing == Doing::compute) {
+      if (action.amount > 0) at = snap(at + action.amount);
+    } else if (action.doing == Doing::collective) {
+      const Path& path = paths_[std::size_t(path_of(index, action.kind, action.amount))];
+      const double bytes = action.amount * path.share;
+      at = snap(at + path.delay(action.amount));
+      if (bytes > 0) at = snap(at + bytes / path.alone);
+      activity.skipped_operations += i > 0 ? 1 : 0;
+    }
+    const std::int64_t until = nanoseconds(at);
+    for (const Seat& seat : seats) {
+      Interval* const here = interval(seat.runner, iteration, begin + i);
+      if (here == nullptr) break;
+      if (i > 0) here->begin = time;  // each has arrived at the first in its own time
+      here->end = here->completed = until;
+    }
+    time = until;
+  }
+  activity.busy = true;
+  activity.skipped_actions = first.stretch;
+  events_.add(at, EventKind::moved, index);
+}
+
+}  // namespace dlnb::sim
