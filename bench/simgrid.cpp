@@ -40,6 +40,7 @@ Machine machine_of(const Row& row) {
   machine.name = "dragonfly";
   machine.nodes = row.ranks();
   machine.nics_per_node = 1;
+  machine.software.forced = "ring/simple";
   const std::string table = fmt::format(
       "groups = {}\nswitches = {}\nports = {}\nglobal_links = {}\nendpoint_capacity = '25 GB/s'\n"
       "local_capacity = '25 GB/s'\nglobal_capacity = '25 GB/s'\n",
@@ -74,10 +75,10 @@ Schedule schedule_of(const peer::RingJob& job) {
     Operation compute;
     compute.cost.time = {seconds};
     Operation all_reduce;
-    all_reduce.kind = OperationKind::all_gather;
+    all_reduce.kind = OperationKind::all_reduce;
     all_reduce.axes = 1;
     all_reduce.dtype = DataType::float8;
-    all_reduce.elements_sent = all_reduce.elements_received = 2 * vector_bytes;
+    all_reduce.elements_sent = all_reduce.elements_received = vector_bytes;
     schedule.programs[0].operations.insert(schedule.programs[0].operations.end(), {compute, all_reduce});
   }
   return schedule;
