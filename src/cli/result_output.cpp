@@ -30,7 +30,7 @@ namespace fs = std::filesystem;
 constexpr std::string_view where = "--output";
 
 const std::vector<std::string>& extensions() {
-  static const std::vector<std::string> all{".json", ".csv", ".html", ".txt"};
+  static const std::vector<std::string> all{".json", ".csv", ".html", ".txt", ".perfetto"};
   return all;
 }
 
@@ -83,7 +83,8 @@ std::vector<Argument> result_arguments() {
       {.name = "--output",
        .short_name = "-o",
        .value = "FILE",
-       .help = "write the result: .json, .csv, .html or .txt; - is JSON on stdout",
+       .help =
+           "write the result: .json, .csv, .html, .txt or .perfetto (ui.perfetto.dev); - is JSON on stdout",
        .group = "Result"},
       {.name = "--json", .help = "JSON instead of the summary on stdout", .group = "Result"},
   };
