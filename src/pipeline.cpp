@@ -55,6 +55,7 @@ Result describe(std::string kind, const RunSpec& spec, const Schedule& schedule,
   result.lost = trace.lost;
   result.binding = trace.binding;
   result.energy = trace.energy;
+  result.links = trace.links;
   result.valid = trace.valid;
   result.notes = schedule.notes;
   result.notes.insert(result.notes.end(), trace.notes.begin(), trace.notes.end());
@@ -117,6 +118,7 @@ std::vector<Result> simulate(const std::vector<JobSpec>& jobs) {
     if (jobs.size() > 1) {
       const Trace alone = simulate(schedules[j], machine, placements[j], spec);
       result.job = jobs[j].name;
+      for (const JobSpec& job : jobs) result.jobs.push_back(job.name);
       result.label = jobs[j].name + ": " + result.label;
       result.slowdown = slowdown(analyse(alone, schedules[j]).iterations, result.metrics.iterations);
     }

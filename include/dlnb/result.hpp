@@ -56,6 +56,8 @@ struct Result {
   std::vector<LostRankState> lost;   ///< ranks that others waited for in vain
   std::string job;                   ///< its name among several
   std::optional<Slowdown> slowdown;  ///< beside them
+  LinkReport links;                  ///< simulated
+  std::vector<std::string> jobs;     ///< names of all that shared the links; empty: only this
   std::vector<RankBinding> binding;  ///< live runs
   std::vector<RankEnergy> energy;    ///< where there are counters
   bool valid = true;

@@ -5,6 +5,8 @@
 #include <string>
 #include <vector>
 
+#include <dlnb/links.hpp>
+
 namespace dlnb {
 
 /// When one operation of one rank in one iteration happened. Nanoseconds since a common start,
@@ -76,6 +78,7 @@ struct Trace {
   std::vector<RankBinding> binding;  ///< live; by rank
   std::vector<RankEnergy> energy;    ///< by rank; empty where a machine has no counter
   std::string energy_method;         ///< how it was counted
+  LinkReport links;                  ///< simulated
   std::vector<std::string> notes;    ///< why INVALID, that spinning was off, what progress was used
 };
 

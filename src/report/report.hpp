@@ -20,6 +20,9 @@ namespace formats {
 Registry<Format> all();
 }
 
+/// The job that a slowing is due to; empty where that is the job itself.
+std::string neighbour(const Result& result, const Slowing& slowing);
+
 /// Writes to a private temporary beside `file`, then renames: a reader never sees half a result.
 void write_file(const std::filesystem::path& file, const std::string& text);
 

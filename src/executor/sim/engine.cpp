@@ -35,8 +35,16 @@ Engine::Engine(const std::vector<Role>& roles, const Lines& lines, const std::ve
   }
   DLNB_REQUIRE(awaited_ > 0, "a simulation ends");
   find_paths(machine, placement);
+  moved_.resize(paths_.size());
   flows_.emplace(capacities_, network, paths_, first_path_);
   find_private_activities();
+  for (std::size_t a = 0; a < activities_.size(); ++a) {
+    const auto index = std::int32_t(a);
+    const std::int32_t runner = lines_.is_pair(index)
+                                    ? lines_.runner_of[std::size_t(lines_.pair(index).sender)]
+                                    : lines_.seats_of(lines_.communicators[a]).front().runner;
+    activities_[a].what.job = positions_[std::size_t(runner)].job;
+  }
 }
 
 /// Those of all operations there will be.
@@ -121,7 +129,7 @@ void Engine::run() {
         happen(events_.take());
       } else if (flows_->next() == now) {
         const std::int32_t activity = flows_->first();
-        flows_->finish(activity);
+        flows_->finish(activity, now);
         complete(activity, now);
       } else {
         break;
@@ -130,6 +138,7 @@ void Engine::run() {
       ready_.clear();
     }
     flows_->settle(now);
+    end_ = now;
   }
   share_traces();
 }
@@ -139,7 +148,7 @@ void Engine::happen(const Event& event) {
     case EventKind::computed: return advance(event.subject, event.at);
     case EventKind::started: {
       const Activity& activity = activities_[std::size_t(event.subject)];
-      return flows_->begin(event.subject, activity.path, activity.bytes, event.at);
+      return flows_->begin(event.subject, activity.path, activity.bytes, event.at, activity.what);
     }
     case EventKind::moved: return complete(event.subject, event.at);
   }
@@ -308,7 +317,7 @@ void Engine::start_collective(std::int32_t index, double now) {
   const std::size_t ordinal = std::size_t(activity.completed) % line.actions.size();
   const Action& action = role.actions[std::size_t(line.actions[ordinal])];
   if (activity.is_private && action.stretch > 0) return start_stretch(index, role, action, now);
-  start(index, action.kind, action.amount, now);
+  start(index, action, now);
 }
 
 void Engine::start_message(std::int32_t index, double now) {
@@ -320,16 +329,20 @@ void Engine::start_message(std::int32_t index, double now) {
   const std::size_t ordinal = std::size_t(activity.completed) % line.actions.size();
   const Action& action = role.actions[std::size_t(line.actions[ordinal])];
   if (!action.eager && activity.received <= activity.completed) return;
-  start(index, OperationKind::send, action.amount, now);
+  start(index, action, now);
 }
 
-void Engine::start(std::int32_t index, OperationKind kind, double bytes, double now) {
+void Engine::start(std::int32_t index, const Action& action, double now) {
   Activity& activity = activities_[std::size_t(index)];
   activity.busy = true;
-  activity.path = path_of(index, kind, bytes);
+  activity.path = path_of(index, action.kind, action.amount);
   const Path& path = paths_[std::size_t(activity.path)];
-  activity.bytes = bytes * path.share;
-  events_.add(now + path.delay(bytes), activity.bytes > 0 ? EventKind::started : EventKind::moved, index);
+  activity.bytes = action.amount * path.share;
+  activity.what.kind = action.kind;
+  activity.what.phase = action.phase;
+  moved_[std::size_t(activity.path)] += activity.bytes;
+  events_.add(now + path.delay(action.amount), activity.bytes > 0 ? EventKind::started : EventKind::moved,
+              index);
 }
 
 std::int32_t Engine::path_of(std::int32_t index, OperationKind kind, double bytes) const {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include <dlnb/links.hpp>
 #include <dlnb/machine.hpp>
 #include <dlnb/trace.hpp>
 
@@ -39,6 +40,8 @@ class Engine {
   void run();
   /// Measured iterations that every rank of a job has completed.
   int completed_iterations(std::size_t job) const;
+  /// What the links did, as each job saw it.
+  std::vector<LinkReport> link_reports(const Machine& machine) const;
 
  private:
   /// Where a runner is in its program.
@@ -60,6 +63,7 @@ class Engine {
                  skipped_operations = 0;  ///< of the stretch in progress, behind its first
     std::int32_t path = -1;               ///< of the operation in progress
     double bytes = 0;                     ///< that its reference flow moves
+    Flowing what;
     std::vector<std::int32_t> arrived;    ///< communicators: runners at operation k, at k mod size
     std::int64_t sent = 0, received = 0;  ///< pairs: messages posted
   };
@@ -93,7 +97,7 @@ class Engine {
   void start_stretch(std::int32_t activity, const Role& role, const Action& first, double now);
   void find_private_activities();
   void start_message(std::int32_t activity, double now);
-  void start(std::int32_t activity, OperationKind kind, double bytes, double now);
+  void start(std::int32_t activity, const Action& action, double now);
   /// The path for an operation of this kind and size.
   std::int32_t path_of(std::int32_t activity, OperationKind kind, double bytes) const;
 
@@ -121,6 +125,8 @@ class Engine {
   const std::vector<Job>& jobs_;
   Events events_;
   Capacities capacities_;
+  double end_ = 0;                         ///< simulated seconds
+  std::vector<double> moved_;              ///< bytes of its reference flow, by path
   std::vector<Path> paths_;                ///< by activity
   std::vector<Known> known_;               ///< by activity: the path of every operation there will be
   std::vector<std::int32_t> first_known_;  ///< by activity, and one more

@@ -74,7 +74,7 @@ Flows::Flows(const Capacities& capacities, const Network& network, std::span<con
     const double capacity = capacities.of(LinkIndex(l));
     if (asked[l].users < 2 || asked[l].demand <= capacity * (1 + tolerance)) continue;
     number[l] = std::int32_t(links_.size());
-    links_.push_back({.capacity = capacity, .first_user = users});
+    links_.push_back({.capacity = capacity, .first_user = users, .link = LinkIndex(l)});
     users += asked[l].users;
   }
   users_.resize(std::size_t(users));
@@ -113,8 +113,8 @@ void Flows::heat(LinkState& link) {
   }
 }
 
-void Flows::cool(LinkState& link) {
-  if (link.full) unfill(link);
+void Flows::cool(LinkState& link, double now) {
+  if (link.full) unfill(link, now);
   link.hot = false;
   for (const User& user : users_of(link)) {
     Activity& a = activities_[std::size_t(user.activity)];
@@ -122,27 +122,29 @@ void Flows::cool(LinkState& link) {
   }
 }
 
-void Flows::fill(LinkState& link) {
+void Flows::fill(LinkState& link, double now) {
   link.full = true;
+  link.full_since = now;
   for (const User& user : users_of(link)) {
     Activity& a = activities_[std::size_t(user.activity)];
     swap_uses(user.use, first_use(a) + a.full++);
   }
 }
 
-void Flows::unfill(LinkState& link) {
+void Flows::unfill(LinkState& link, double now) {
   link.full = false;
+  link.full_for += now - link.full_since;
   for (const User& user : users_of(link)) {
     Activity& a = activities_[std::size_t(user.activity)];
     swap_uses(user.use, first_use(a) + --a.full);
   }
 }
 
-void Flows::begin(std::int32_t activity, std::int32_t path, double bytes, double now) {
+void Flows::begin(std::int32_t activity, std::int32_t path, double bytes, double now, const Flowing& what) {
   Activity& a = activities_[std::size_t(activity)];
   DLNB_REQUIRE(a.way < 0, "an activity flows once at a time");
   const Way& way = ways_[std::size_t(path)];
-  a = {.way = path, .remaining = bytes, .since = now, .stamp = a.stamp};
+  a = {.way = path, .remaining = bytes, .since = now, .stamp = a.stamp, .what = what};
   // A use that moves to the front changes places with one of a link that was looked at before.
   for (std::int32_t u = way.first; u < way.first + way.count; ++u) {
     Contended& use = contended_[std::size_t(u)];
@@ -163,8 +165,9 @@ void Flows::begin(std::int32_t activity, std::int32_t path, double bytes, double
   deadlines_.set(activity, now + bytes / way.alone);
 }
 
-void Flows::finish(std::int32_t activity) {
+void Flows::finish(std::int32_t activity, double now) {
   Activity& a = activities_[std::size_t(activity)];
+  account(a, now);
   deadlines_.remove(activity);
   const Way& way = ways_[std::size_t(a.way)];
   for (std::int32_t u = way.first; u < way.first + way.count; ++u) {
@@ -179,7 +182,7 @@ void Flows::finish(std::int32_t activity) {
     link.load -= use.weight * a.rate;
     // Only whom a full link limits can be faster now.
     if (link.full) touched_.push_back(use.link);
-    if (!can_be_full(link)) cool(link);
+    if (!can_be_full(link)) cool(link, now);
   }
   a.way = -1;
   a.rate = 0;
@@ -206,12 +209,15 @@ void Flows::settle(double now) {
     solve();
     for (std::size_t m = 0; m < members_.size(); ++m)
       change_rate(activities_[std::size_t(members_[m])], rates_[m], now);
-  } while (fill_overloaded());
+  } while (fill_overloaded(now));
   for (const std::int32_t l : system_links_)
-    if (LinkState& link = links_[std::size_t(l)]; link.load < link.capacity * (1 - tolerance)) unfill(link);
+    if (LinkState& link = links_[std::size_t(l)]; link.load < link.capacity * (1 - tolerance))
+      unfill(link, now);
   for (const std::int32_t member : members_)
-    if (const Activity& a = activities_[std::size_t(member)]; a.changed)
+    if (Activity& a = activities_[std::size_t(member)]; a.changed) {
       deadlines_.set(member, now + a.remaining / a.rate);
+      find_limit(a, member);
+    }
 }
 
 /// Among the members and all they are connected to over full links, who become members.
@@ -245,6 +251,8 @@ void Flows::change_rate(Activity& a, double rate, double now) {
   const double change = rate - a.rate;
   if (std::abs(change) <= 1e-12 * rate) return;
   DLNB_REQUIRE(rate > 0, "a network gave an activity no rate");
+  account(a, now);
+  a.limit = -1;
   a.remaining = std::max(0.0, a.remaining - a.rate * (now - a.since));
   a.since = now;
   a.rate = rate;
@@ -259,17 +267,53 @@ void Flows::change_rate(Activity& a, double rate, double now) {
 }
 
 /// Makes what is overloaded full, and its users members; false where there is nothing.
-bool Flows::fill_overloaded() {
+bool Flows::fill_overloaded(double now) {
   bool any = false;
   for (const std::int32_t l : overloaded_) {
     LinkState& link = links_[std::size_t(l)];
     if (link.full || link.load <= link.capacity * (1 + overload)) continue;
     any = true;
-    fill(link);
+    fill(link, now);
     for (const User& user : users_of(link)) look_at(user.activity);
   }
   overloaded_.clear();
   return any;
+}
+
+/// Whom a link limits is one of the fastest on it.
+void Flows::find_limit(Activity& a, std::int32_t activity) {
+  const Way& way = ways_[std::size_t(a.way)];
+  if (a.rate >= way.alone * (1 - tolerance)) return;
+  for (std::int32_t u = way.first; u < way.first + a.full; ++u) {
+    const LinkState& link = links_[std::size_t(contended_[std::size_t(u)].link)];
+    double most = 0;
+    std::int32_t by = a.what.job;
+    bool is_fastest = true;
+    for (const User& user : users_of(link)) {
+      const Activity& other = activities_[std::size_t(user.activity)];
+      is_fastest = is_fastest && other.rate <= a.rate * (1 + tolerance);
+      const double taken = contended_[std::size_t(user.use)].weight * other.rate;
+      if (user.activity == activity || other.what.job == a.what.job || taken <= most) continue;
+      most = taken, by = other.what.job;
+    }
+    if (!is_fastest) continue;
+    a.limit = link.link;
+    a.by = by;
+    return;
+  }
+}
+
+/// Seconds lost since its rate was set: those that alone it would not have needed for what it moved.
+void Flows::account(const Activity& a, double now) {
+  if (a.limit < 0 || now <= a.since) return;
+  slowed_[{a.limit, a.by, a.what}] += (now - a.since) * (1 - a.rate / ways_[std::size_t(a.way)].alone);
+}
+
+std::vector<std::pair<LinkIndex, double>> Flows::full_times(double now) const {
+  std::vector<std::pair<LinkIndex, double>> times;
+  for (const LinkState& link : links_)
+    times.emplace_back(link.link, link.full_for + (link.full ? now - link.full_since : 0));
+  return times;
 }
 
 }  // namespace dlnb::sim

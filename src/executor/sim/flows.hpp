@@ -3,9 +3,12 @@
 
 #include <cstdint>
 #include <span>
+#include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include <dlnb/machine.hpp>
+#include <dlnb/schedule.hpp>
 
 #include "executor/sim/events.hpp"
 #include "executor/sim/network.hpp"
@@ -41,6 +44,31 @@ class Capacities {
   std::vector<double> capacity_;
 };
 
+/// Whose an activity's data is, for who asks later what slowed it down.
+struct Flowing {
+  std::int32_t job = 0;
+  OperationKind kind = OperationKind::all_reduce;
+  Phase phase = Phase::forward;
+  bool operator==(const Flowing&) const = default;
+};
+
+/// Operations of one kind that were slower on a full link, beside another job or their own.
+struct Slowed {
+  std::int32_t link = 0;  ///< of the machine
+  std::int32_t by = 0;    ///< the job that took most of it beside them
+  Flowing whom;
+  bool operator==(const Slowed&) const = default;
+};
+struct SlowedHash {
+  std::size_t operator()(const Slowed& s) const {
+    std::uint64_t hash = 0;
+    for (const std::int32_t part :
+         {s.link, s.by, s.whom.job, std::int32_t(s.whom.kind), std::int32_t(s.whom.phase)})
+      hash = (hash ^ std::uint64_t(std::uint32_t(part))) * 0x9e3779b97f4a7c15 + (hash >> 29);
+    return std::size_t(hash);
+  }
+};
+
 /// What flows now and how fast. All paths are known from the start, so that only those links are kept that all
 /// activities together could fill; of these, loads are known of the "hot" ones that those flowing now could fill, and a
 /// system is solved over the full ones.
@@ -54,9 +82,9 @@ class Flows {
   bool is_contended(std::int32_t path) const { return ways_[std::size_t(path)].count > 0; }
   /// An activity begins to move `bytes` of its reference flow; where others could slow it down its rate is set by the
   /// next `settle`.
-  void begin(std::int32_t activity, std::int32_t path, double bytes, double now);
+  void begin(std::int32_t activity, std::int32_t path, double bytes, double now, const Flowing& what = {});
   /// Takes an activity off its links.
-  void finish(std::int32_t activity);
+  void finish(std::int32_t activity, double now);
   /// Solves what began or finished since the last call and sets when each changed activity will have moved.
   void settle(double now);
 
@@ -65,6 +93,11 @@ class Flows {
   std::int32_t first() const { return deadlines_.first(); }
   /// Bytes/s of its reference flow since the last `settle`; 0 where it does not flow.
   double rate(std::int32_t activity) const { return activities_[std::size_t(activity)].rate; }
+
+  /// Seconds by which operations moved their data later than alone, and by what.
+  const std::unordered_map<Slowed, double, SlowedHash>& slowed() const { return slowed_; }
+  /// Seconds until `now` in which a link limited somebody, for those that ever could; by link of the machine.
+  std::vector<std::pair<LinkIndex, double>> full_times(double now) const;
 
  private:
   /// What a path takes of a link that could be full. Of a flowing path those of full links stand first, then those of
@@ -87,6 +120,8 @@ class Flows {
     double demand = 0;  ///< Σ weight · alone of its users: the most they could ask for
     double load = 0;    ///< Σ weight · rate; kept while hot
     std::int32_t first_user = 0, users = 0;
+    LinkIndex link = 0;  ///< of the machine
+    double full_since = 0, full_for = 0;
     std::int32_t local = 0;   ///< number in the system that is being solved
     std::uint32_t stamp = 0;  ///< of that system
     bool hot = false;         ///< its users could fill it
@@ -100,6 +135,9 @@ class Flows {
     double since = 0;
     std::uint32_t stamp = 0;  ///< of the last settle that looked at it
     bool changed = false;
+    Flowing what;
+    std::int32_t limit = -1;  ///< the link that keeps it from its rate alone
+    std::int32_t by = 0;      ///< the job that takes most of it beside this
   };
 
   std::span<User> users_of(const LinkState& link) {
@@ -109,14 +147,16 @@ class Flows {
   static bool can_be_full(const LinkState& link);
   void swap_uses(std::int32_t a, std::int32_t b);
   void heat(LinkState& link);
-  void cool(LinkState& link);
-  void fill(LinkState& link);
-  void unfill(LinkState& link);
+  void cool(LinkState& link, double now);
+  void fill(LinkState& link, double now);
+  void unfill(LinkState& link, double now);
 
   void look_at(std::int32_t activity);
   void solve();
   void change_rate(Activity& a, double rate, double now);
-  bool fill_overloaded();
+  bool fill_overloaded(double now);
+  void find_limit(Activity& a, std::int32_t activity);
+  void account(const Activity& a, double now);
 
   const Network& network_;
   Deadlines deadlines_;
@@ -131,6 +171,7 @@ class Flows {
   std::vector<std::int32_t> members_, first_, system_links_;
   std::vector<Use> uses_;
   std::vector<double> capacity_, limit_, rates_;
+  std::unordered_map<Slowed, double, SlowedHash> slowed_;
 };
 
 }  // namespace dlnb::sim

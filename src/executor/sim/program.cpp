@@ -101,7 +101,8 @@ Role reduce(const Program& program, const ProcessGrid& grid) {
     const std::int32_t index = std::int32_t(role.actions.size());
     Action action{.doing = doing_of(operation.kind),
                   .blocking = operation.blocking || !moves_data(operation.kind),
-                  .kind = operation.kind};
+                  .kind = operation.kind,
+                  .phase = operation.phase};
     // A group of one has nobody to talk to: libraries return at once.
     if (action.doing == Doing::collective && grid.size(operation.axes) == 1) action.doing = Doing::nothing;
 

@@ -16,6 +16,7 @@ struct Action {
   bool blocking = true;
   bool eager = false;  ///< a send that does not wait for its receiver
   OperationKind kind = OperationKind::compute;
+  Phase phase = Phase::forward;
   std::int32_t line = 0;     ///< index into Role::lines
   std::int32_t ordinal = 0;  ///< among the line's operations of one iteration; wait: first of its targets
   std::int32_t targets = 0;  ///< of a wait

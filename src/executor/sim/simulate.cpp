@@ -123,6 +123,8 @@ std::vector<Trace> simulate(const std::vector<SimulatedJob>& jobs, const Machine
   const sim::Lines all_lines = sim::side_by_side(lines, role_counts);
   sim::Engine engine(all_roles, all_lines, numbered, machine, placement, network);
   engine.run();
+  std::vector<LinkReport> reports = engine.link_reports(machine);
+  for (std::size_t j = 0; j < jobs.size(); ++j) traces[j].links = std::move(reports[j]);
   for (std::size_t j = 0; j < jobs.size(); ++j)
     if (jobs[j].repeats) cut(traces[j], engine.completed_iterations(j), jobs[j]);
   return traces;

@@ -34,8 +34,10 @@ void Engine::start_stretch(std::int32_t index, const Role& role, const Action& f
     if (action.doing == Doing::compute) {
       if (action.amount > 0) at = snap(at + action.amount);
     } else if (action.doing == Doing::collective) {
-      const Path& path = paths_[std::size_t(path_of(index, action.kind, action.amount))];
+      const std::int32_t taken = path_of(index, action.kind, action.amount);
+      const Path& path = paths_[std::size_t(taken)];
       const double bytes = action.amount * path.share;
+      moved_[std::size_t(taken)] += bytes;
       at = snap(at + path.delay(action.amount));
       if (bytes > 0) at = snap(at + bytes / path.alone);
       activity.skipped_operations += i > 0 ? 1 : 0;

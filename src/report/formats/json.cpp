@@ -122,6 +122,34 @@ Json json_of(const Slowdown& slowdown) {
   return json;
 }
 
+Json json_of(const Result& result, const LinkReport& links) {
+  Json classes = Json::array(), hot = Json::array(), slowed = Json::array();
+  for (const LinkClassLoad& row : links.classes)
+    classes.push_back({{"class", name_of(row.link_class)},
+                       {"links", row.links},
+                       {"used", row.used},
+                       {"mean", number(row.mean)},
+                       {"most", number(row.most)}});
+  for (const HotLink& row : links.hot)
+    hot.push_back({{"link", row.link},
+                   {"class", name_of(row.link_class)},
+                   {"utilisation", number(row.utilisation)},
+                   {"full", number(row.full)},
+                   {"by_job", row.by_job}});
+  for (const Slowing& row : links.slowed)
+    slowed.push_back({{"link", row.link},
+                      {"class", name_of(row.link_class)},
+                      {"by", neighbour(result, row)},
+                      {"operation", name_of(row.kind)},
+                      {"phase", name_of(row.phase)},
+                      {"lost", number(row.lost)}});
+  return {{"span", number(links.span)},
+          {"classes", std::move(classes)},
+          {"hot", std::move(hot)},
+          {"lost", number(links.lost)},
+          {"slowed", std::move(slowed)}};
+}
+
 Json json_of(const LedgerRow& row) {
   return {{"role", row.role},
           {"axis", row.axis},
@@ -207,6 +235,7 @@ std::string write(const Result& result) {
   if (!result.lost.empty()) member("lost", rows_of(result.lost));
   if (!result.job.empty()) member("job", text_of(result.job));
   if (result.slowdown) member("slowdown", text_of(json_of(*result.slowdown)));
+  if (result.links.span > 0) member("links", text_of(json_of(result, result.links)));
   member("metrics", text_of(json_of(result.metrics.named)));
   member("operations", rows_of(result.metrics.operations));
   member("iterations", rows_of(result.metrics.iterations));

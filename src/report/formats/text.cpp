@@ -189,6 +189,29 @@ std::string operations(const Result& result) {
   return text;
 }
 
+std::string links(const Result& result) {
+  constexpr std::size_t shown = 4;
+  if (result.links.classes.empty()) return {};
+  std::string text = fmt::format("\nlinks, part of their capacity taken over {}\n  {}{}{}{}\n",
+                                 to_text(Seconds{result.links.span}), left("class", 10), right("used", 16),
+                                 right("mean", 10), right("most", 10));
+  for (const LinkClassLoad& row : result.links.classes)
+    text += fmt::format("  {}{}{}{}\n", left(name_of(row.link_class), 10),
+                        right(fmt::format("{} of {}", row.used, row.links), 16), right(percent(row.mean), 10),
+                        right(percent(row.most), 10));
+  if (result.links.slowed.empty()) return text;
+  text += fmt::format("slowed on full links: {} of data moving, summed over communicators, most on\n",
+                      to_text(Seconds{result.links.lost}));
+  for (std::size_t i = 0; i < std::min(shown, result.links.slowed.size()); ++i) {
+    const Slowing& row = result.links.slowed[i];
+    const std::string by = neighbour(result, row);
+    text += fmt::format("  {}  {} link {}: {} ({}), {}\n", right(to_text(Seconds{row.lost}), 10),
+                        name_of(row.link_class), row.link, name_of(row.kind), name_of(row.phase),
+                        by.empty() ? "its own other operations" : "job " + printable(by));
+  }
+  return text;
+}
+
 // Where ranks are is worth lines only where this run has put them there; the note says why it has not.
 std::string binding(const Result& result) {
   constexpr std::size_t shown = 16;
@@ -222,7 +245,7 @@ std::string notes(const Result& result) {
 }
 
 std::string write(const Result& result) {
-  return heading(result) + "\n" + named_metrics(result) + parts(result) + operations(result) +
+  return heading(result) + "\n" + named_metrics(result) + parts(result) + operations(result) + links(result) +
          binding(result) + notes(result);
 }
 

@@ -45,6 +45,43 @@ TEST(Jobs, ThatShareALinkShareItsBandwidth) {
   for (const Trace& trace : together) EXPECT_NEAR(ends(trace)[0], 1 + 8, 1e-6);
 }
 
+// Each has 40 MB at half of the rate it has alone: 8 s instead of 4, on the only link, beside the other job. It is full
+// for these 8 of 9 s.
+TEST(Jobs, KnowWhichLinkAndWhoseOperationsSlowedThem) {
+  const Machine machine = one_node(Bus(4, 10e6, 0));
+  const Placement left{0, 1}, right{2, 3};
+
+  const std::vector<Trace> together = simulate({{reduces, left, spec()}, {reduces, right, spec()}}, machine);
+
+  for (std::size_t j = 0; j < together.size(); ++j) {
+    const LinkReport& links = together[j].links;
+    EXPECT_NEAR(links.span, 9, 1e-9);
+    ASSERT_EQ(links.classes.size(), 1u);
+    EXPECT_EQ(links.classes[0].used, 1);
+    EXPECT_NEAR(links.classes[0].mean, 80.0 / 90, 1e-9);
+    ASSERT_EQ(links.hot.size(), 1u);
+    EXPECT_NEAR(links.hot[0].full, 8, 1e-9);
+    EXPECT_NEAR(links.hot[0].by_job[0], 40.0 / 90, 1e-9);
+    ASSERT_EQ(links.slowed.size(), 1u);
+    EXPECT_EQ(links.slowed[0].by, int(1 - j));
+    EXPECT_EQ(links.slowed[0].kind, OperationKind::all_reduce);
+    EXPECT_NEAR(links.slowed[0].lost, 4, 1e-9);
+    EXPECT_NEAR(links.lost, 4, 1e-9);
+  }
+}
+
+TEST(Jobs, AloneAreSlowedByTheirOwnOperationsOnly) {
+  const Machine machine = one_node(Bus(4, 10e6, 0));
+  const Schedule both = same({{"data", 2}, {"tensor", 2}},
+                             {all_reduce(1, 20 * MB, 0), all_reduce(2, 20 * MB, 1), wait(1, 0), wait(2, 1)});
+
+  const Trace trace = simulate(both, machine, linear(both), spec());
+
+  ASSERT_FALSE(trace.links.slowed.empty());
+  for (const Slowing& slowing : trace.links.slowed) EXPECT_EQ(slowing.by, 0);
+  EXPECT_TRUE(simulate(reduces, machine, {0, 1}, spec()).links.slowed.empty());
+}
+
 // Alone from 1 to 3 s (20 of its 40 MB), then beside the other until that has moved all; the rest alone.
 TEST(Jobs, MayStartLater) {
   const Machine machine = one_node(Bus(4, 10e6, 0));

@@ -161,7 +161,7 @@ TEST_P(RandomSystem, FlowsAgreeWithSolvingEverythingAtEveryChange) {
     for (int change = 0; change < 200; ++change) {
       for (int both = 0; both <= up_to(3); ++both) {
         const std::size_t a = std::size_t(up_to(int(paths.size())));
-        if (runs[a]) flows.finish(std::int32_t(a));
+        if (runs[a]) flows.finish(std::int32_t(a), change);
         else flows.begin(std::int32_t(a), std::int32_t(a), 1e12, change);
         runs[a] = !runs[a];
       }

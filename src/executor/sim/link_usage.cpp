@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// What was taken of the links:
+//   utilisation = Σ over paths of weight · bytes of the reference flow / (capacity · simulated time)
+// and what kept operations from the rate they have alone: a transfer at rate r instead of r₁ for a time t has lost
+// t · (1 − r / r₁), on the full link that limits it, to the job that takes most of that link beside it.
+#include <algorithm>
+#include <map>
+#include <tuple>
+
+#include "executor/sim/engine.hpp"
+
+namespace dlnb::sim {
+namespace {
+
+/// How many of the hottest links, and of what slowed a job, a report has.
+constexpr std::size_t most_rows = 16;
+
+template <class Row>
+void keep_most(std::vector<Row>& rows, double Row::* value) {
+  std::ranges::sort(rows, [&](const Row& a, const Row& b) {
+    return a.*value != b.*value ? a.*value > b.*value : a.link < b.link;
+  });
+  if (rows.size() > most_rows) rows.resize(most_rows);
+}
+
+}  // namespace
+
+std::vector<LinkReport> Engine::link_reports(const Machine& machine) const {
+  const double span = end_;
+  const auto capacity = [&](LinkIndex link) { return capacities_.of(link) * span; };
+  const auto for_paths = [&](auto&& each) {
+    for (std::size_t a = 0; a + 1 < first_path_.size(); ++a)
+      for (std::int32_t p = first_path_[a]; p < first_path_[a + 1]; ++p)
+        if (moved_[std::size_t(p)] > 0)
+          for (const Use& use : paths_[std::size_t(p)].uses)
+            each(use.link, use.weight * moved_[std::size_t(p)], activities_[a].what.job);
+  };
+
+  LinkReport report;
+  report.span = span;
+  std::vector<double> taken(capacities_.links());
+  if (span > 0)
+    for_paths([&](LinkIndex link, double bytes, std::int32_t) {
+      taken[std::size_t(link)] += bytes / capacity(link);
+    });
+  std::map<LinkClass, LinkClassLoad> classes;
+  for (std::size_t l = 0; l < taken.size(); ++l) {
+    const LinkClass link_class = machine.link(LinkIndex(l)).link_class;
+    LinkClassLoad& load = classes[link_class];
+    load.link_class = link_class;
+    ++load.links;
+    if (taken[l] <= 0) continue;
+    ++load.used;
+    load.mean += taken[l];
+    load.most = std::max(load.most, taken[l]);
+    report.hot.push_back({.link = LinkIndex(l), .link_class = link_class, .utilisation = taken[l]});
+    if (report.hot.size() >= 4096) keep_most(report.hot, &HotLink::utilisation);
+  }
+  keep_most(report.hot, &HotLink::utilisation);
+  for (auto& [link_class, load] : classes) {
+    if (load.used == 0) continue;
+    load.mean /= double(load.used);
+    report.classes.push_back(load);
+  }
+
+  std::map<LinkIndex, HotLink*> hot;
+  for (HotLink& link : report.hot) {
+    link.by_job.resize(jobs_.size());
+    hot[link.link] = &link;
+  }
+  for_paths([&](LinkIndex link, double bytes, std::int32_t job) {
+    if (const auto found = hot.find(link); found != hot.end())
+      found->second->by_job[std::size_t(job)] += bytes / capacity(link);
+  });
+  for (const auto& [link, seconds] : flows_->full_times(span))
+    if (const auto found = hot.find(link); found != hot.end()) found->second->full = seconds;
+
+  std::vector<LinkReport> reports(jobs_.size(), report);
+  for (const auto& [slowed, seconds] : flows_->slowed())
+    reports[std::size_t(slowed.whom.job)].slowed.push_back(
+        {.by = slowed.by,
+         .link = slowed.link,
+         .link_class = machine.link(slowed.link).link_class,
+         .kind = slowed.whom.kind,
+         .phase = slowed.whom.phase,
+         .lost = seconds});
+  for (LinkReport& of_job : reports) {
+    // By name, and not as the hash has them: sums and order are the same every time.
+    std::ranges::sort(of_job.slowed, {},
+                      [](const Slowing& s) { return std::tuple(s.link, s.by, s.kind, s.phase); });
+    for (const Slowing& slowing : of_job.slowed) of_job.lost += slowing.lost;
+    std::ranges::stable_sort(of_job.slowed, std::greater{}, &Slowing::lost);
+    if (of_job.slowed.size() > most_rows) of_job.slowed.resize(most_rows);
+  }
+  return reports;
+}
+
+}  // namespace dlnb::sim
