@@ -8,6 +8,16 @@
 
 namespace dlnb {
 
+/// What kernels reach of a device's peaks, in the `exact` cost model (docs/models/compute.md).
+struct Efficiency {
+  double matrix = 1;     ///< achieved / peak of large matrix products
+  double attention = 1;  ///< achieved / peak of fused attention, forward, counting the unmasked half only
+  double memory = 1;     ///< achieved / peak bandwidth
+  Seconds launch{0};     ///< start-up of one kernel on the device
+  Seconds dispatch{0};   ///< of the host, to issue one kernel
+  std::string source;    ///< empty: no curve, the peaks are used and the result says so
+};
+
 /// One accelerator as a rank sees it (an MI250X rank is one GCD).
 struct Device {
   std::string name;
@@ -17,10 +27,7 @@ struct Device {
   DataType peak_type = DataType::bfloat16;
   BytesPerSecond memory_bandwidth;
   Bytes memory;
-  // Efficiency curve of the `exact` cost model: achieved/peak = ceiling · f / (f + half) at f FLOP per kernel.
-  double efficiency_ceiling = 1.0;
-  Flops efficiency_half{0};
-  std::string efficiency_source;  ///< empty: no curve, peak is used and the result says so
+  Efficiency efficiency;
 };
 
 }  // namespace dlnb

@@ -111,11 +111,23 @@ struct Operation {
   Cost cost;                 ///< compute only
 };
 
+/// What one rank must hold at the worst moment of a step, in bytes (docs/models/memory.md).
+struct Memory {
+  double parameters = 0;
+  double gradients = 0;
+  double optimizer = 0;
+  double activations = 0;
+  double buffers = 0;  ///< gathered parameters and gradients on their way to their shards
+
+  double total() const { return parameters + gradients + optimizer + activations + buffers; }
+};
+
 /// What every rank of one role does in one step, in the order in which it is issued.
 struct Program {
   std::int64_t role = 0;  ///< coordinate on the pipeline axis; 0 where there is none
   std::vector<Operation> operations;
   std::int64_t held_parameters = 0;  ///< elements resident on one rank of this role
+  Memory memory;
 };
 
 struct Schedule {
@@ -125,10 +137,11 @@ struct Schedule {
   std::string cost_model;
   Flavour flavour = Flavour::paper;
   ProcessGrid grid;
-  int role_axis = nothing;        ///< the axis whose coordinate selects the program
-  std::vector<Program> programs;  ///< one per role, ascending
-  std::int64_t global_batch = 0;  ///< samples per step over all replicas
-  std::int64_t sequence = 1;      ///< tokens per sample
+  int role_axis = nothing;         ///< the axis whose coordinate selects the program
+  std::vector<Program> programs;   ///< one per role, ascending
+  std::int64_t global_batch = 0;   ///< samples per step over all replicas
+  std::int64_t sequence = 1;       ///< tokens per sample
+  std::int64_t device_memory = 0;  ///< bytes
   double message_scale = 1;
   double compute_scale = 1;
   std::vector<std::string> notes;  ///< what a reader of the result must know: padding, known slips, scaling

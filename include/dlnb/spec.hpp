@@ -39,7 +39,8 @@ struct RunSpec {
   std::int64_t sequence = 0;  ///< tokens per sample; 0: the model's own
   DataType dtype = DataType::bfloat16;
   DataType gradient_dtype = DataType::bfloat16;
-  bool recompute = false;  ///< activation recomputation, `exact` cost model only
+  std::string recompute = "none";  ///< none | selective | full: activations computed again, `exact` only
+  bool fused_attention = true;     ///< scores stay on chip; else they are written and kept, `exact` only
 
   double message_scale = 1;  ///< bytes are multiplied by it; 0: empty messages
   double compute_scale = 1;  ///< compute times are multiplied by it; 0: no compute

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -24,12 +25,24 @@ struct Cost {
   friend Cost operator*(Cost c, double f) { return {{c.work.value * f}, c.memory_bytes * f, c.time * f}; }
 };
 
-/// One part of the model with its cost for one micro-batch on one undivided device.
+/// How a plan cuts what is inside a layer: the ranks over which each dimension is shared.
+struct Division {
+  std::int64_t tensor = 1;
+  std::int64_t context = 1;
+  std::int64_t expert = 1;
+  bool sequence_parallel = false;  ///< norms and residuals see 1/tensor of the tokens
+  bool regathers = false;          ///< what is gathered for a part is not kept for its backward pass
+  bool ends = false;               ///< embedding and head are cut by `tensor` too
+};
+
+/// One part of the model with its cost for one micro-batch.
 struct Work {
   Part part;
   Cost forward;
   Cost backward;
   std::int64_t output_elements = 0;  ///< of the activation handed to the next part, per micro-batch
+  double kept_bytes = 0;             ///< activations from forward to backward, per micro-batch on one rank
+  double working_bytes = 0;          ///< besides them, while its backward pass runs
 };
 
 /// One training step on one device before any parallel plan: the input of the passes.
@@ -48,6 +61,9 @@ struct Step {
   DataType parameter_type = DataType::bfloat16;  ///< of gathered parameters
   DataType gradient_type = DataType::bfloat16;   ///< of reduced gradients
   Cost optimizer;  ///< of all `parameters`; a rank pays its share. Zero in the `paper` cost model
+  /// Fills the memory of works that are cut like this and, in the `exact` cost model, their costs.
+  std::function<void(const Division&, std::vector<Work>&)> price;
+  std::int64_t device_memory = 0;  ///< bytes
   std::vector<std::string> notes;  ///< what a reader of the times must know
 
   std::int64_t microbatch_tokens() const { return batch / microbatches * sequence; }

@@ -130,9 +130,12 @@ RunSpec settle(Layers layers, const Value& overrides) {
   Request request;
   read_request(layers.tree(), request);
   if (!layers.tree().find("gradient_dtype")) request.gradient_dtype = request.dtype;
-  if (request.recompute && request.cost_model == "paper")
+  if (request.recompute != "none" && request.cost_model == "paper")
     throw UserError(where_of(*layers.tree().find("recompute"), "recompute"),
                     "the cost model 'paper' has no recomputation", "choose cost_model = \"exact\"");
+  if (!request.fused_attention && request.cost_model == "paper")
+    throw UserError(where_of(*layers.tree().find("fused_attention"), "fused_attention"),
+                    "the cost model 'paper' has no attention kernels", "choose cost_model = \"exact\"");
   check_destination(layers.tree(), request);
   check_rules_to_stop(layers.tree(), request);
   request.plan = settle_plan(layers, request);

@@ -17,15 +17,16 @@ constexpr auto device_options = options(
     option("memory_bandwidth", &Device::memory_bandwidth, "peak", bandwidth_range),
     option("memory", &Device::memory, "capacity", Range{1, 1e15}));
 
-struct Efficiency {
-  double ceiling = 1;
-  double half = 0;
-  std::string source;
-};
-constexpr auto efficiency_options = options(
-    option("ceiling", &Efficiency::ceiling, "achieved / peak of very large kernels", Range{1e-6, 1}),
-    option("half", &Efficiency::half, "FLOP of a kernel that reaches half the ceiling", Range{0, 1e18}),
-    option("source", &Efficiency::source, "where the curve is measured"));
+constexpr Range share{1e-6, 1};
+constexpr Range start_up{0, 1};
+constexpr auto efficiency_options =
+    options(option("matrix", &Efficiency::matrix, "achieved / peak of large matrix products", share),
+            option("attention", &Efficiency::attention,
+                   "achieved / peak of fused attention; default: as matrix", share),
+            option("memory", &Efficiency::memory, "achieved / peak memory bandwidth", share),
+            option("launch", &Efficiency::launch, "start-up of one kernel on the device", start_up),
+            option("dispatch", &Efficiency::dispatch, "host time to issue one kernel", start_up),
+            option("source", &Efficiency::source, "where these are measured"));
 
 }  // namespace
 
@@ -35,15 +36,13 @@ Device load_device(const std::string& name_or_file, const std::string& where) {
   device_options.read(without(file, {"efficiency"}), "", device);
   require_members(file, "", {"name", "source", "peak", "peak_type", "memory_bandwidth", "memory"});
   if (const Value* table = file.find("efficiency")) {
-    Efficiency efficiency;
+    Efficiency& efficiency = device.efficiency;
     efficiency_options.read(*table, "efficiency", efficiency);
-    require_members(*table, "efficiency", {"ceiling", "half", "source"});
+    require_members(*table, "efficiency", {"matrix", "memory", "launch", "source"});
+    if (!table->find("attention")) efficiency.attention = efficiency.matrix;
     if (efficiency.source.empty())
       throw UserError(located(*table->find("source"), "efficiency.source"), "is empty",
                       "say where the curve was measured, or leave [efficiency] out");
-    device.efficiency_ceiling = efficiency.ceiling;
-    device.efficiency_half = {efficiency.half};
-    device.efficiency_source = efficiency.source;
   }
   return device;
 }

@@ -16,12 +16,19 @@ namespace dlnb {
 Model load_model(const std::string& name_or_file, const std::string& where);
 std::vector<std::string> shipped_models();
 
+/// Activations that the backward pass computes again instead of finding them in memory.
+enum class Recompute : std::uint8_t { none, selective, full };
+
 /// What one part costs on one device for one micro-batch.
 struct Workload {
   std::int64_t samples = 1;   ///< per micro-batch
   std::int64_t sequence = 1;  ///< tokens per sample
   DataType dtype = DataType::bfloat16;
-  bool recompute = false;
+  Recompute recompute = Recompute::none;
+  bool fused_attention = true;
+  DataType gradient_dtype = DataType::bfloat16;
+  bool accumulates = false;  ///< gradients of several micro-batches are summed
+  Division division;         ///< `exact` only; the plan's passes divide the costs of `paper`
 };
 
 /// A way to turn a part into FLOPs, bytes and time. One file each in costs/.

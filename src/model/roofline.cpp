@@ -2,19 +2,26 @@
 #include "model/roofline.hpp"
 
 #include <algorithm>
+#include <cmath>
 
 namespace dlnb {
 
-Cost roofline(double flops, double bytes, const Device& device, double efficiency) {
-  const double compute = flops / (device.peak.value * efficiency);
+Cost roofline(double flops, double bytes, const Device& device) {
+  const double compute = flops / device.peak.value;
   const double memory = bytes / device.memory_bandwidth.value;
   return {{flops}, bytes, {std::max(compute, memory)}};
 }
 
-Cost layer_list_cost(const Part& part, const Workload& load, const Device& device, double efficiency) {
+Cost kernel(double flops, double bytes, const Device& device, double share) {
+  const double compute = flops / (device.peak.value * share);
+  const double memory = bytes / (device.memory_bandwidth.value * device.efficiency.memory);
+  return {{flops}, bytes, {device.efficiency.launch.value + std::hypot(compute, memory)}};
+}
+
+Cost layer_list_cost(const Part& part, const Workload& load, const Device& device) {
   const double samples = double(load.samples);
   const double elements = double(part.elements()) + samples * double(part.activation_elements);
-  return roofline(samples * part.forward_flops, elements * double(size_of(load.dtype)), device, efficiency);
+  return roofline(samples * part.forward_flops, elements * double(size_of(load.dtype)), device);
 }
 
 FeedForward feed_forward_of(const Model& model, const Part& part) {
@@ -38,7 +45,7 @@ Cost adam_step(std::int64_t parameters, DataType parameter_type, DataType gradie
   const double state = 3 * 4;
   double bytes = double(size_of(gradient_type)) + 2 * state;
   if (parameter_type != DataType::float32) bytes += double(size_of(parameter_type));  // else it is the master
-  return roofline(0, bytes * double(parameters), device);
+  return kernel(0, bytes * double(parameters), device, 1);
 }
 
 }  // namespace dlnb

@@ -10,12 +10,15 @@
 namespace dlnb {
 
 /// One kernel under the roofline: t = FLOPs / min(peak, I · bandwidth) with I = FLOPs / bytes, that is the
-/// longer of computing and moving. `efficiency` scales the peak. Source: Williams, Waterman, Patterson,
-/// Roofline, CACM 52(4), 2009.
-Cost roofline(double flops, double bytes, const Device& device, double efficiency = 1);
+/// longer of computing and moving. Source: Williams, Waterman, Patterson, Roofline, CACM 52(4), 2009.
+Cost roofline(double flops, double bytes, const Device& device);
+
+/// One kernel as measured devices run it: its launch, and computing and moving that overlap in part,
+/// t = launch + sqrt(compute² + memory²). `share` of the peak is reached by large kernels of this kind.
+Cost kernel(double flops, double bytes, const Device& device, double share);
 
 /// A part of a layer list: its stated FLOPs; weights and the activations in and out of each layer moved once.
-Cost layer_list_cost(const Part& part, const Workload& load, const Device& device, double efficiency = 1);
+Cost layer_list_cost(const Part& part, const Workload& load, const Device& device);
 
 /// Hidden features of the feed-forward: those all tokens' weights hold, and those one token visits.
 struct FeedForward {

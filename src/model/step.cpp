@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <memory>
 #include <string_view>
 
 #include <fmt/format.h>
 
 #include <dlnb/error.hpp>
 
+#include "model/activations.hpp"
 #include "model/model.hpp"
 #include "model/roofline.hpp"
 
@@ -61,11 +63,11 @@ std::int64_t product(std::int64_t a, std::int64_t b, const RunSpec& spec) {
 
 std::vector<std::string> notes_of(const Model& model, const Device& device, const RunSpec& spec) {
   std::vector<std::string> notes;
-  if (spec.cost_model == "exact" && device.efficiency_source.empty())
+  if (spec.cost_model == "exact" && device.efficiency.source.empty())
     notes.push_back(
         fmt::format("{} states no efficiency curve: kernels run at the datasheet peak", device.name));
-  if (spec.cost_model == "exact" && !device.efficiency_source.empty())
-    notes.push_back(fmt::format("efficiency curve of {}: {}", device.name, device.efficiency_source));
+  if (spec.cost_model == "exact" && !device.efficiency.source.empty())
+    notes.push_back(fmt::format("efficiency curve of {}: {}", device.name, device.efficiency.source));
   if (!model.is_transformer())
     notes.push_back("compute: 2 FLOPs per multiply-add of the convolutions and linear layers");
   if (size_of(spec.dtype) != size_of(device.peak_type))
@@ -74,13 +76,42 @@ std::vector<std::string> notes_of(const Model& model, const Device& device, cons
   return notes;
 }
 
+Recompute recompute_of(const RunSpec& spec) {
+  if (spec.recompute == "none") return Recompute::none;
+  if (spec.recompute == "selective") return Recompute::selective;
+  if (spec.recompute == "full") return Recompute::full;
+  throw UserError(where_of(spec, "recompute", "--recompute"),
+                  fmt::format("there is no recomputation '{}'", spec.recompute),
+                  "choose none, selective or full");
+}
+
+// The passes scale the costs of `paper`; those of `exact` follow from the sizes that are left of every kernel.
+auto pricing(const Model& model, const Device& device, const CostModel& costs, const Workload& load) {
+  const bool exact = costs.name == "exact";
+  return [model = std::make_shared<const Model>(model), device, &costs, load, exact](
+             const Division& division, std::vector<Work>& works) {
+    Workload cut = load;
+    cut.division = division;
+    for (std::size_t i = 0; i < works.size(); ++i) {
+      const Part& part = model->parts[i];
+      const Activations activations = activations_of(*model, part, cut);
+      works[i].kept_bytes = activations.kept;
+      works[i].working_bytes = activations.working;
+      if (!exact) continue;
+      works[i].forward = costs.forward(*model, part, cut, device);
+      works[i].backward = costs.backward(*model, part, cut, device);
+    }
+  };
+}
+
 }  // namespace
 
 Step make_step(const Model& model, const Device& device, const RunSpec& spec, std::int64_t microbatches) {
   const CostModel& costs =
       entry_called(costs::all(), spec.cost_model, where_of(spec, "cost_model", "--cost-model"));
   const bool exact = spec.cost_model == "exact";
-  if (spec.recompute && !exact)
+  const Recompute recompute = recompute_of(spec);
+  if (recompute != Recompute::none && !exact)
     throw UserError(where_of(spec, "recompute", "--recompute"),
                     fmt::format("the {} cost model has no activation recomputation", spec.cost_model),
                     "add --cost-model exact");
@@ -103,7 +134,13 @@ Step make_step(const Model& model, const Device& device, const RunSpec& spec, st
   step.notes = notes_of(model, device, spec);
   if (exact) step.optimizer = adam_step(step.parameters, spec.dtype, spec.gradient_dtype, device);
 
-  const Workload load{samples, sequence, spec.dtype, spec.recompute};
+  const Workload load{.samples = samples,
+                      .sequence = sequence,
+                      .dtype = spec.dtype,
+                      .recompute = recompute,
+                      .fused_attention = spec.fused_attention,
+                      .gradient_dtype = spec.gradient_dtype,
+                      .accumulates = microbatches > 1};
   const std::int64_t tokens = product(spec.batch, sequence, spec) / microbatches;
   step.works.reserve(model.parts.size());
   for (const Part& part : model.parts) {
@@ -112,6 +149,8 @@ Step make_step(const Model& model, const Device& device, const RunSpec& spec, st
     step.works.push_back(
         {part, costs.forward(model, part, load, device), costs.backward(model, part, load, device), output});
   }
+  step.device_memory = device.memory.value;
+  step.price = pricing(model, device, costs, load);
   return step;
 }
 

@@ -134,10 +134,12 @@ void count_held(Draft& draft) {
   for (Role& role : draft.roles) {
     if (draft.flavour == Flavour::paper) {
       role.held = role.amount.total();
-      continue;
+    } else {
+      for (const int part : role.parts)
+        for (const Tensor& tensor : draft.works[std::size_t(part)].part.tensors)
+          role.held += tensor.elements();
     }
-    for (const int part : role.parts)
-      for (const Tensor& tensor : draft.works[std::size_t(part)].part.tensors) role.held += tensor.elements();
+    role.updated = role.summed = role.held;
   }
 }
 
@@ -147,7 +149,7 @@ void add_optimizer(const Step& step, Role& role) {
   node.operation.kind = OperationKind::compute;
   node.operation.phase = Phase::optimise;
   node.operation.cost =
-      step.optimizer * (double(role.held) / double(std::max<std::int64_t>(step.parameters, 1)));
+      step.optimizer * (double(role.updated) / double(std::max<std::int64_t>(step.parameters, 1)));
   const auto regather =
       std::ranges::find(role.nodes, Phase::optimise, [](const Node& n) { return n.operation.phase; });
   role.nodes.insert(regather, node);
@@ -176,6 +178,7 @@ Schedule compile(const Step& step, const PlanSpec& plan, std::int64_t ranks) {
 
   for (const Turn& turn : turns)
     if (turn.pass->divide) turn.pass->divide(draft, turn.use);
+  if (step.price) step.price(draft.division, draft.works);
   draw_microbatch(draft);
   for (const Turn& turn : turns)
     if (turn.pass->inside) turn.pass->inside(draft, turn.use);
@@ -201,9 +204,11 @@ Schedule compile(const Step& step, const PlanSpec& plan, std::int64_t ranks) {
   schedule.sequence = step.sequence;
   schedule.notes = step.notes;
   schedule.notes.insert(schedule.notes.end(), draft.notes.begin(), draft.notes.end());
+  schedule.device_memory = step.device_memory;
   for (Role& role : draft.roles) add_optimizer(step, role);
   for (const Role& role : draft.roles)
-    schedule.programs.push_back({role.role, finish(role.nodes), role.held});
+    schedule.programs.push_back(
+        {role.role, finish(role.nodes), role.held, memory_of(step, draft.works, role)});
 
   const std::vector<std::string> problems = check(schedule);
   DLNB_REQUIRE(problems.empty(),

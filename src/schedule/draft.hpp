@@ -37,10 +37,13 @@ struct Amount {
 struct Role {
   std::int64_t role = 0;
   std::vector<Node> nodes;
-  std::vector<int> parts;  ///< works held, in forward order of each chunk
-  Amount amount;           ///< paper flavour
-  std::int64_t held = 0;   ///< parameter elements resident on one rank
-  bool sharded = false;    ///< fsdp has reduced the gradients to shards
+  std::vector<int> parts;     ///< works held, in forward order of each chunk
+  Amount amount;              ///< paper flavour
+  std::int64_t held = 0;      ///< parameter elements resident on one rank
+  std::int64_t updated = 0;   ///< of them, those whose optimizer state it keeps
+  std::int64_t summed = 0;    ///< of them, those whose gradients it keeps
+  double gathered_bytes = 0;  ///< most of units and whole gradients that are there for a while only
+  bool sharded = false;       ///< fsdp has reduced the gradients to shards
 };
 
 struct Draft {
@@ -50,6 +53,7 @@ struct Draft {
   ProcessGrid grid;
 
   std::vector<Work> works;      ///< what one rank holds, computes and hands on
+  Division division;            ///< how they are cut
   std::int64_t tokens = 1;      ///< of one micro-batch on one rank
   std::int64_t kv_divisor = 1;  ///< a rank holds 1/kv_divisor of the key and value heads
   std::vector<Node> forward;    ///< one micro-batch through the whole model
@@ -90,6 +94,9 @@ std::vector<std::size_t> slice_evenly(std::vector<Node>& nodes, std::int64_t n, 
 
 /// Splits node `index` in two at `fraction` of its cost; returns the index of the second half.
 std::size_t split_node(std::vector<Node>& nodes, std::size_t index, double fraction);
+
+/// What a rank of the role holds at the worst moment of a step. Source: memory.cpp.
+Memory memory_of(const Step& step, const std::vector<Work>& works, const Role& role);
 
 /// A node that waits for everything outstanding on `axes`.
 Node wait_all_node(AxisSet axes, Phase phase);

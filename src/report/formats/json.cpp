@@ -37,6 +37,7 @@ Json json_of(const RunSpec& spec) {
           {"dtype", name_of(spec.dtype)},
           {"gradient_dtype", name_of(spec.gradient_dtype)},
           {"recompute", spec.recompute},
+          {"fused_attention", spec.fused_attention},
           {"message_scale", number(spec.message_scale)},
           {"compute_scale", number(spec.compute_scale)},
           {"backend", spec.backend},

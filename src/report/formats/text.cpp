@@ -57,6 +57,7 @@ std::string percent(double ratio) { return fmt::format("{:.1f} %", ratio * 100);
 std::string with_unit(double value, std::string_view unit) {
   if (unit == "s") return to_text(Seconds{value});
   if (unit == "FLOP/s") return to_text(FlopsPerSecond{value});
+  if (unit == "B") return to_text(Bytes{std::llround(value)});
   if (unit == "1") return fmt::format("{:.3g}", value);
   return fmt::format("{} {}", value >= 1000 ? fmt::format("{:.0f}", value) : fmt::format("{:.3g}", value),
                      unit);
@@ -101,6 +102,14 @@ std::string heading(const Result& result) {
   return text;
 }
 
+std::string memory(const Result& result) {
+  const Metric *needed = find(result, "memory_needed"), *capacity = find(result, "memory_capacity");
+  if (!needed || !capacity) return {};
+  return "  " + left("memory/rank", 19) +
+         fmt::format("{} of {}: {}\n", with_unit(needed->value, "B"), with_unit(capacity->value, "B"),
+                     needed->value > capacity->value ? "does not fit" : "fits");
+}
+
 std::string named_metrics(const Result& result) {
   struct Shown {
     std::string_view metric, label;
@@ -129,7 +138,7 @@ std::string named_metrics(const Result& result) {
                 ? show(metric->value) + "\n"
                 : left(show(metric->value), 18) + show(metric->low) + " to " + show(metric->high) + "\n";
   }
-  return text;
+  return text + memory(result);
 }
 
 std::string parts(const Result& result) {

@@ -23,6 +23,7 @@ void divide(Draft& draft, const PassUse& use) {
                         std::to_string(use.degree) + " ranks",
                     "choose a degree that divides " + std::to_string(draft.step.sequence));
   draft.tokens /= use.degree;
+  draft.division.context = use.degree;
   for (Work& work : draft.works) {
     work.forward = work.forward * (1.0 / double(use.degree));
     work.backward = work.backward * (1.0 / double(use.degree));

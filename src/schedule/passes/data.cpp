@@ -233,7 +233,8 @@ void around(Draft& draft, const PassUse& use) {
     } else {
       reduce_ready_buckets(draft, role, reducer, p);
     }
-    if (p.zero > 0) role.held = padded_part(role.held, draft.grid.size(reducer.axes(0)));
+    if (p.zero > 0) role.updated = padded_part(role.held, draft.grid.size(reducer.axes(0)));
+    if (p.zero == 2) role.summed = role.updated;
   }
 }
 

@@ -61,6 +61,7 @@ void divide(Draft& draft, const PassUse& use) {
     for (Tensor& tensor : work.part.tensors)
       if (tensor.expert) tensor.copies /= use.degree;
   draft.expert_divisor *= use.degree;
+  draft.division.expert = use.degree;
   if (use.degree > 1) draft.dense_gradient_axes |= AxisSet{1} << use.axis;
 }
 

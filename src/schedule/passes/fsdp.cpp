@@ -21,11 +21,14 @@ namespace {
 struct Params {
   std::int64_t units = 16;
   bool reshard_after_forward = true;
+  bool every_microbatch = false;
 };
 constexpr auto params =
     options(option("units", &Params::units, "paper: equal slices the model is gathered in", part_count),
             option("reshard_after_forward", &Params::reshard_after_forward,
-                   "free a unit behind its forward pass and gather it again for the backward pass"));
+                   "free a unit behind its forward pass and gather it again for the backward pass"),
+            option("every_microbatch", &Params::every_microbatch,
+                   "scatter gradients behind every micro-batch; else they are summed whole until the last"));
 
 Params read(const PassUse& use) {
   Params p;
@@ -67,7 +70,8 @@ class Sharder {
     role_.sharded = true;
     std::int64_t held = 0;
     for (const Unit& unit : units_) held += unit.dense.shard + unit.expert.shard;
-    role_.held = held;
+    role_.held = role_.updated = role_.summed = held;
+    role_.gathered_bytes = most_gathered_;
   }
 
  private:
@@ -76,7 +80,7 @@ class Sharder {
     std::size_t begin, end;
     int unit;
     Phase phase;
-    bool last_backward;
+    bool scatters;  ///< gradients of the unit are scattered behind it
   };
 
   void label_slices() {
@@ -156,7 +160,9 @@ class Sharder {
           continue;
         }
       }
-      visits_.push_back({i, i + 1, node.unit, node.operation.phase, node.last_backward});
+      const bool scatters =
+          node.operation.phase == Phase::backward && (node.last_backward || p_.every_microbatch);
+      visits_.push_back({i, i + 1, node.unit, node.operation.phase, scatters});
     }
   }
 
@@ -170,12 +176,13 @@ class Sharder {
       held.insert(visit.unit);
       copy(copied, visit.begin);
       const bool prefetch = next && !held.contains(next->unit);
+      note(held, prefetch ? next->unit : nothing, visit);
       if (prefetch) gather(*next, false, false);
       const bool omitted = draft_.literal && visit.phase == Phase::forward && visit.unit == int(p_.units) - 1;
       if (!omitted) copy(visit.begin, visit.end);
       copied = visit.end;
       const bool turns = next && next->unit == visit.unit;
-      if (visit.last_backward) scatter(visit, true);
+      if (visit.scatters) scatter(visit, true);
       if (!turns && (visit.phase == Phase::backward || p_.reshard_after_forward)) held.erase(visit.unit);
       if (prefetch) wait(*next);
     }
@@ -219,21 +226,43 @@ class Sharder {
           settle(visit);
           const auto following = std::ranges::upper_bound(layers, v);
           if (!forward && following != layers.end()) bring(visits_[*following], false);
+          // Forward, the device gathers the next layer while this one computes (Operation::ahead).
+          const bool next = forward && following != layers.end() && !held.contains(visits_[*following].unit);
+          note(held, next ? visits_[*following].unit : nothing, visit);
         }
         copy(visit.begin, visit.end);
         if (visit.unit == root) continue;
-        if (visit.last_backward) scatter(visit, replicated_);
-        if (forward ? p_.reshard_after_forward : visit.last_backward || p_.reshard_after_forward)
+        if (visit.scatters) scatter(visit, replicated_);
+        if (forward ? p_.reshard_after_forward : visit.scatters || p_.reshard_after_forward)
           held.erase(visit.unit);
       }
-      whole.last_backward = visits_[first].last_backward;
-      if (whole.last_backward && !units_[root].empty()) scatter(whole, replicated_);
-      if (forward ? p_.reshard_after_forward : whole.last_backward || p_.reshard_after_forward)
-        held.erase(root);
+      whole.scatters = visits_[first].scatters;
+      if (whole.scatters && !units_[root].empty()) scatter(whole, replicated_);
+      if (forward ? p_.reshard_after_forward : whole.scatters || p_.reshard_after_forward) held.erase(root);
       first = end;
     }
     copy(copied, role_.nodes.size());
     out_.push_back(wait_all_node(axes(), Phase::synchronise));
+  }
+
+  std::int64_t whole_elements(int unit) const {
+    const Unit& u = units_[std::size_t(unit)];
+    return (u.dense.shard + u.expert.shard) * use_.degree;
+  }
+
+  // Units held and one on its way, and in the backward pass the gradients that are whole for now: of this unit and
+  // the one before, or of all units that are not scattered yet.
+  void note(const std::set<int>& held, int coming, const Visit& visit) {
+    std::int64_t parameters = coming == nothing ? 0 : whole_elements(coming), gradients = 0;
+    for (const int unit : held) parameters += whole_elements(unit);
+    if (visit.phase == Phase::backward) {
+      if (!visit.scatters) summed_.insert(visit.unit);
+      for (const int unit : summed_) gradients += whole_elements(unit);
+      gradients += 2 * whole_elements(visit.unit);
+    }
+    most_gathered_ =
+        std::max(most_gathered_, double(parameters) * double(size_of(draft_.step.parameter_type)) +
+                                     double(gradients) * double(size_of(draft_.step.gradient_type)));
   }
 
   bool same_pass(const Visit& a, const Visit& b) const {
@@ -326,6 +355,8 @@ class Sharder {
   std::set<int> awaited_;
   std::map<int, std::vector<std::int32_t>> handles_;
   std::int32_t next_handle_ = 0;
+  std::set<int> summed_;  ///< units with whole gradients that wait for the last micro-batch
+  double most_gathered_ = 0;
 };
 
 void around(Draft& draft, const PassUse& use) {

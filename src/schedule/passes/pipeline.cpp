@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-// Pipeline parallelism: the layers are cut into equal stages; micro-batches travel through them in a chosen order.
+// Pipeline parallelism: the layers are cut into stages; micro-batches travel through them in a chosen order.
+//   split = "layers": as many layers in every stage. "cost": a layer weighs as much as its matrices have elements, the
+//   head vocabulary · hidden; a stage ends behind the layer with which it exceeds its share of the whole, so that the
+//   last stages hold fewer layers and the head (nanotron, github.com/huggingface/nanotron, models/base.py).
 //   activation between stages: micro-batch tokens · hidden elements, forward; its gradient back.
 // Embedding goes with the first stage, final norm and head with the last.
 #include <algorithm>
@@ -14,16 +17,21 @@
 namespace dlnb::passes {
 namespace {
 
+enum class Split : std::uint8_t { layers, cost };
+
 struct Params {
   std::int64_t microbatches = 0;
   std::string schedule = "gpipe";
   std::int64_t virtual_stages = 1;
+  Split split = Split::layers;
 };
-constexpr auto params =
-    options(option("microbatches", &Params::microbatches, "parts the batch is cut into; 0: as many as stages",
-                   not_negative),
-            option("schedule", &Params::schedule, "order of micro-batches: gpipe, 1f1b or interleaved"),
-            option("virtual_stages", &Params::virtual_stages, "stages per rank (interleaved)", part_count));
+constexpr auto params = options(
+    option("microbatches", &Params::microbatches, "parts the batch is cut into; 0: as many as stages",
+           not_negative),
+    option("schedule", &Params::schedule, "order of micro-batches: gpipe, 1f1b or interleaved"),
+    option("virtual_stages", &Params::virtual_stages, "stages per rank (interleaved)", part_count),
+    choice("split", &Params::split, "layers: equally many in every stage; cost: equal work, head included",
+           std::array{Word<Split>{"layers", Split::layers}, Word<Split>{"cost", Split::cost}}));
 
 Params read(const PassUse& use) {
   Params p;
@@ -33,6 +41,38 @@ Params read(const PassUse& use) {
     throw UserError(use.where + " " + use.path + ".microbatches", "more than 1000000 micro-batches",
                     "choose fewer");
   return p;
+}
+
+double weight_of(const Draft& draft, const Part& part) {
+  if (part.kind == PartKind::embedding) return 0;
+  const Architecture& a = draft.step.architecture;
+  if (part.kind == PartKind::head && a.vocabulary > 0) return double(a.vocabulary) * double(a.hidden);
+  double weight = part.forward_flops;  // of layer lists
+  for (const Tensor& tensor : part.tensors)
+    if (a.hidden > 0 && tensor.columns > 1) weight += double(tensor.elements());
+  return weight;
+}
+
+std::vector<int> stages_by_cost(const Draft& draft, int stages, const PassUse& use) {
+  const std::vector<Work>& works = draft.step.works;  // whole: before other passes have cut them
+  double total = 0;
+  for (const Work& work : works) total += weight_of(draft, work.part);
+  std::vector<int> stage_of(works.size());
+  double done = 0;
+  int stage = 0;
+  for (std::size_t i = 0; i < works.size(); ++i) {
+    stage_of[i] = stage;
+    done += weight_of(draft, works[i].part);
+    const bool layer_goes_on =
+        i + 1 < works.size() && works[i].part.layer >= 0 && works[i].part.layer == works[i + 1].part.layer;
+    if (!layer_goes_on && stage + 1 < stages && done > total * double(stage + 1) / double(stages)) ++stage;
+  }
+  if (stage_of.back() + 1 < stages)
+    throw UserError(use.where + " " + use.path,
+                    "only " + std::to_string(stage_of.back() + 1) + " of " + std::to_string(stages) +
+                        " stages of '" + draft.step.model + "' get layers when they are split by cost",
+                    "choose fewer stages");
+  return stage_of;
 }
 
 // part → virtual stage. Parts outside the layers go with their neighbours.
@@ -59,8 +99,12 @@ std::vector<int> stages_of(const Draft& draft, int stages, const PassUse& use) {
 
 class Builder {
  public:
-  Builder(Draft& draft, const PassUse& use, const Pipeline& pipeline)
-      : draft_(draft), use_(use), pipeline_(pipeline), stage_of_(stages_of(draft, pipeline.stages(), use)) {}
+  Builder(Draft& draft, const PassUse& use, const Pipeline& pipeline, Split split)
+      : draft_(draft),
+        use_(use),
+        pipeline_(pipeline),
+        stage_of_(split == Split::cost ? stages_by_cost(draft, pipeline.stages(), use)
+                                       : stages_of(draft, pipeline.stages(), use)) {}
 
   Role role(int rank, const std::vector<PipelineAction>& actions) {
     Role role;
@@ -158,7 +202,7 @@ void arrange(Draft& draft, const PassUse& use) {
   const Pipeline pipeline{int(use.degree), int(p.virtual_stages), int(p.microbatches),
                           draft.flavour == Flavour::pytorch};
   const std::vector<std::vector<PipelineAction>> actions = order.actions(pipeline);
-  Builder builder(draft, use, pipeline);
+  Builder builder(draft, use, pipeline, p.split);
   for (int rank = 0; rank < pipeline.ranks; ++rank)
     draft.roles.push_back(builder.role(rank, actions[std::size_t(rank)]));
 

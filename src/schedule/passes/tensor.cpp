@@ -4,6 +4,8 @@
 //   all-reduce of the activation after attention and mlp, forward and backward: B·N·d elements.
 // Sequence parallelism (Korthikanti et al., 2022) splits that sum in a reduce-scatter behind and an all-gather in
 // front of each part, so that norms see 1/T of the tokens; embedding and head are cut as well.
+// loss_parallel: logits stay cut by vocabulary; their largest value, sum of exponentials and the target's logit are
+// summed instead, 3 numbers of 32 bits per token (Shoeybi et al., section 3).
 // volume = "paper": the paper's Table I counts activation / T per all-reduce; "megatron": the whole activation.
 #include <algorithm>
 #include <array>
@@ -20,17 +22,29 @@ enum class Volume : std::uint8_t { paper, megatron };
 struct Params {
   Volume volume = Volume::megatron;
   bool sequence_parallel = false;
+  bool loss_parallel = false;
+  bool regather = false;
+
+  bool cuts_ends() const { return sequence_parallel || loss_parallel; }
 };
 constexpr auto params = options(
     choice("volume", &Params::volume, "elements of one all-reduce: the activation / T, or all of it",
            std::array{Word<Volume>{"paper", Volume::paper}, Word<Volume>{"megatron", Volume::megatron}}),
     option("sequence_parallel", &Params::sequence_parallel,
-           "reduce-scatter and all-gather around every part; embedding and head cut too"));
+           "reduce-scatter and all-gather around every part; embedding and head cut too"),
+    option("loss_parallel", &Params::loss_parallel,
+           "embedding and head cut, and the loss computed on cut logits, which are not gathered"),
+    option("regather", &Params::regather,
+           "sequence parallel: inputs are gathered again for the backward pass instead of kept (Megatron)"));
 
 Params read(const PassUse& use) {
   Params p;
   if (use.flavour == Flavour::paper) p.volume = Volume::paper;
   params.read(use.options, use.path, p);
+  if (p.regather && !p.sequence_parallel)
+    throw UserError(use.where + " " + use.path + ".regather",
+                    "nothing is gathered without sequence parallelism",
+                    "add sequence_parallel = true, or leave it out");
   return p;
 }
 
@@ -83,6 +97,11 @@ class Inserter {
     const std::int64_t one = draft_.tokens * (draft_.step.architecture.vocabulary / use_.degree);
     return node(beside, OperationKind::all_gather, one, one * use_.degree);
   }
+  Node sum_loss(const Node& beside) const {
+    Node n = node(beside, OperationKind::all_reduce, 3 * draft_.tokens, 3 * draft_.tokens);
+    n.operation.dtype = DataType::float32;
+    return n;
+  }
 
  private:
   std::int64_t shard() const { return padded_part(whole_, use_.degree); }
@@ -108,22 +127,23 @@ class Inserter {
 };
 
 std::vector<Node> with_communication(const std::vector<Node>& nodes, const Inserter& insert,
-                                     bool sequence_parallel) {
+                                     const Params& p) {
   std::vector<Node> out;
   for (const Node& node : nodes) {
     const Operation& op = node.operation;
-    if (op.kind != OperationKind::compute || !is_cut(op.part, sequence_parallel)) {
+    if (op.kind != OperationKind::compute || !is_cut(op.part, p.cuts_ends())) {
       out.push_back(node);
       continue;
     }
     const bool forward = op.phase == Phase::forward;
     const bool inner = op.part != (forward ? PartKind::embedding : PartKind::head);  // its input is cut
     const bool outer = op.part != (forward ? PartKind::head : PartKind::embedding);  // its output is cut
-    if (sequence_parallel && inner) out.push_back(insert.gather(node));
+    if (p.sequence_parallel && inner) out.push_back(insert.gather(node));
+    // The gradient is gathered in front of every cut output; the input is, too, where it was not kept.
+    if (p.sequence_parallel && p.regather && !forward && outer) out.push_back(insert.gather(node));
     out.push_back(node);
-    if (!sequence_parallel) out.push_back(insert.all_reduce(node));
-    else if (outer) out.push_back(insert.scatter(node));
-    else if (forward) out.push_back(insert.gather_logits(node));
+    if (outer) out.push_back(p.sequence_parallel ? insert.scatter(node) : insert.all_reduce(node));
+    else if (forward) out.push_back(p.loss_parallel ? insert.sum_loss(node) : insert.gather_logits(node));
   }
   return out;
 }
@@ -132,11 +152,15 @@ void divide(Draft& draft, const PassUse& use) {
   const Params p = read(use);
   check_heads(draft, use);
   draft.model_divisor *= use.degree;
+  draft.division.tensor = use.degree;
+  draft.division.sequence_parallel = p.sequence_parallel;
+  draft.division.ends = p.cuts_ends();
+  draft.division.regathers = p.regather;
   // With fewer key and value heads than ranks, ranks hold copies (paper flavour; the pytorch flavour cuts strictly).
   draft.kv_divisor *= std::min(use.degree, draft.step.architecture.kv_heads);
   const double share = 1.0 / double(use.degree);
   for (Work& work : draft.works) {
-    const bool is_shared = is_cut(work.part.kind, p.sequence_parallel);
+    const bool is_shared = is_cut(work.part.kind, p.cuts_ends());
     if (is_shared || (p.sequence_parallel && work.part.kind == PartKind::norm)) {
       work.forward = work.forward * share;
       work.backward = work.backward * share;
@@ -151,8 +175,8 @@ void inside(Draft& draft, const PassUse& use) {
   if (use.degree == 1) return;
   const Params p = read(use);
   const Inserter insert(draft, use, p);
-  draft.forward = with_communication(draft.forward, insert, p.sequence_parallel);
-  draft.backward = with_communication(draft.backward, insert, p.sequence_parallel);
+  draft.forward = with_communication(draft.forward, insert, p);
+  draft.backward = with_communication(draft.backward, insert, p);
 }
 
 std::vector<OptionInfo> infos(Flavour flavour) {

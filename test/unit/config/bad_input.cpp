@@ -80,7 +80,7 @@ INSTANTIATE_TEST_SUITE_P(
              "did you mean 'thread'?"),
         file("flavour = \"torch\"\n", "FILE:1 flavour: nothing is called 'torch'"),
         file("seed = -1\n", "FILE:1 seed: must be at least 0, found the integer -1"),
-        file("recompute = true\n", "FILE:1 recompute: the cost model 'paper' has no recomputation"),
+        file("recompute = \"full\"\n", "FILE:1 recompute: the cost model 'paper' has no recomputation"),
         file("ranks = 8\nranks = 9\n",
              "FILE:2: Error while parsing key-value pair: cannot redefine existing integer "
              "'ranks'"),

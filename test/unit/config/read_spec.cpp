@@ -57,7 +57,7 @@ TEST(ReadSpec, ReadsEveryKey) {
     dtype = "fp16"
     gradient_dtype = "fp32"
     cost_model = "exact"
-    recompute = true
+    recompute = "full"
     flavour = "paper"
     literal = true
     message_scale = "1/4"
@@ -84,7 +84,7 @@ TEST(ReadSpec, ReadsEveryKey) {
   EXPECT_EQ(spec.dtype, DataType::float16);
   EXPECT_EQ(spec.gradient_dtype, DataType::float32);
   EXPECT_EQ(spec.cost_model, "exact");
-  EXPECT_TRUE(spec.recompute);
+  EXPECT_EQ(spec.recompute, "full");
   EXPECT_TRUE(spec.plan.literal);
   EXPECT_EQ(spec.message_scale, 0.25);
   EXPECT_EQ(spec.compute_scale, 0);
@@ -331,7 +331,7 @@ TEST(RunOptions, AreDescribedOnce) {
     EXPECT_FALSE(info.type.empty()) << info.name;
   }
 
-  EXPECT_EQ(names.size(), 36u);
+  EXPECT_EQ(names.size(), 37u);
 }
 
 TEST(RunOptions, HaveFlags) { EXPECT_EQ(flag_of("message_scale"), "--message-scale"); }

@@ -267,7 +267,8 @@ TEST(MachineFile, ThatIsNotThereNamesTheNearest) {
 TEST(DeviceFile, GivesADevice) {
   const Folder folder;
   const std::string file = folder.write(
-      "d.toml", test::device_file + "[efficiency]\nceiling = 0.8\nhalf = 2e9\nsource = 'invented'\n");
+      "d.toml",
+      test::device_file + "[efficiency]\nmatrix = 0.8\nmemory = 0.7\nlaunch = '4 us'\nsource = 'invented'\n");
 
   const Device device = load_device(file, "--device");
 
@@ -275,9 +276,12 @@ TEST(DeviceFile, GivesADevice) {
   EXPECT_NEAR(device.peak.value, 100e12, 1);
   EXPECT_EQ(device.memory_bandwidth.value, 1e12);
   EXPECT_EQ(device.memory.value, 16'000'000'000);
-  EXPECT_EQ(device.efficiency_ceiling, 0.8);
-  EXPECT_EQ(device.efficiency_half.value, 2e9);
-  EXPECT_EQ(device.efficiency_source, "invented");
+  EXPECT_EQ(device.efficiency.matrix, 0.8);
+  EXPECT_EQ(device.efficiency.attention, 0.8);  // as matrix where it is not given
+  EXPECT_EQ(device.efficiency.memory, 0.7);
+  EXPECT_EQ(device.efficiency.launch, 4_us);
+  EXPECT_EQ(device.efficiency.dispatch.value, 0);
+  EXPECT_EQ(device.efficiency.source, "invented");
 }
 
 TEST(DeviceFile, WrongOnesAreUserErrors) {
@@ -288,10 +292,13 @@ TEST(DeviceFile, WrongOnesAreUserErrors) {
 
   EXPECT_THROW(load_text("name = 'x'\n"), UserError);
   EXPECT_THROW(load_text(test::device_file + "clock = 1\n"), UserError);
-  EXPECT_THROW(load_text(test::device_file + "[efficiency]\nceiling = 0.8\nhalf = 2e9\n"), UserError);
-  EXPECT_THROW(load_text(test::device_file + "[efficiency]\nceiling = 1.8\nhalf = 2e9\nsource = 's'\n"),
+  EXPECT_THROW(load_text(test::device_file + "[efficiency]\nmatrix = 0.8\nmemory = 0.7\nlaunch = '4 us'\n"),
                UserError);
-  EXPECT_THROW(load_text(test::device_file + "[efficiency]\nceiling = 0.8\nhalf = 2e9\nsource = ''\n"),
+  EXPECT_THROW(load_text(test::device_file +
+                         "[efficiency]\nmatrix = 1.8\nmemory = 0.7\nlaunch = '4 us'\nsource = 's'\n"),
+               UserError);
+  EXPECT_THROW(load_text(test::device_file +
+                         "[efficiency]\nmatrix = 0.8\nmemory = 0.7\nlaunch = '4 us'\nsource = ''\n"),
                UserError);
   EXPECT_THROW(load_text("peak = '0 TFLOP/s'\n"), UserError);
 }

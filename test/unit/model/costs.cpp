@@ -194,29 +194,101 @@ TEST(ExactCost, OfATiedHeadIsThatOfItsMatrix) {
   EXPECT_DOUBLE_EQ(cost.work.value, 2.0 * 1024 * 50257 * 1280);
 }
 
-TEST(ExactCost, RecomputationAddsOneForwardToTheBackward) {
-  const Model model = load_model("vit-b", "--model");
-  const Workload load{16, 197, DataType::bfloat16, true};
+const CostModel& exact_costs() { return entry_called(costs::all(), "exact", "test"); }
 
-  EXPECT_DOUBLE_EQ(sum_of("exact", model, load, round_device(), &CostModel::backward).time.value,
-                   3 * sum_of("exact", model, load, round_device()).time.value);
+TEST(ExactCost, FullRecomputationAddsTheForwardPassOfTheLayers) {
+  const Model model = load_model("vit-b", "--model");
+  const Workload kept{.samples = 16, .sequence = 197};
+  Workload again = kept;
+  again.recompute = Recompute::full;
+  Cost layers;
+  for (const Part& part : model.parts)
+    if (part.layer >= 0) layers += exact_costs().forward(model, part, kept, round_device());
+
+  EXPECT_NEAR(
+      sum_of("exact", model, again, round_device(), &CostModel::backward).time.value,
+      sum_of("exact", model, kept, round_device(), &CostModel::backward).time.value + layers.time.value,
+      1e-9);
 }
 
-TEST(ExactCost, TheEfficiencyCurveStretchesComputing) {
-  Device device = device_of(1, 1e6);  // memory is free
+TEST(ExactCost, SelectiveRecomputationOfFusedAttentionCostsNothing) {
   const Model model = load_model("gpt2-l", "--model");
-  const Part& head = part_of(model, PartKind::head);
-  const CostModel& exact = entry_called(costs::all(), "exact", "test");
-  const double flops = 2.0 * 1024 * 50257 * 1280;
+  const Part& attention = part_of(model, PartKind::attention, 0);
+  Workload load{.samples = 1, .sequence = 1024, .recompute = Recompute::selective};
+  const auto backward = [&] {
+    return exact_costs().backward(model, attention, load, round_device()).work.value;
+  };
 
-  const double at_peak = exact.forward(model, head, {1, 1024}, device).time.value;
-  device.efficiency_ceiling = 0.8;
-  device.efficiency_half = {flops};  // this kernel reaches half the ceiling
-  device.efficiency_source = "test";
-  const double on_curve = exact.forward(model, head, {1, 1024}, device).time.value;
+  const double fused = backward();
+  load.recompute = Recompute::none;
+  EXPECT_DOUBLE_EQ(fused, backward());
+  load.fused_attention = false;
+  const double kept = backward();
+  load.recompute = Recompute::selective;
+  EXPECT_DOUBLE_EQ(backward() - kept,
+                   2 * 2 * 1024.0 * 1024 * 1280);  // both products over all pairs, once more
+}
 
-  EXPECT_DOUBLE_EQ(at_peak, flops / 1e12);
-  EXPECT_DOUBLE_EQ(on_curve, at_peak / 0.4);
+// Scores again, gradients of values, of scores twice over, of queries and of keys: five products to two.
+TEST(ExactCost, FusedAttentionHasFiveProductsBackward) {
+  Model model = load_model(fixture("small-llama"), "--model");
+  Part attention{.kind = PartKind::attention, .layer = 0};  // no matrices: scores alone have FLOPs
+
+  const Workload load{.samples = 2, .sequence = 64};
+  const double forward = exact_costs().forward(model, attention, load, round_device()).work.value;
+  const double backward = exact_costs().backward(model, attention, load, round_device()).work.value;
+
+  EXPECT_DOUBLE_EQ(forward, 2 * 2 * (64 * 64 / 2) * 2 * 256.0);
+  EXPECT_DOUBLE_EQ(backward, 2.5 * forward);
+}
+
+TEST(ExactCost, AKernelStartsAndThenOverlapsComputingAndMoving) {
+  Device device = device_of(1, 1);
+  device.efficiency = {.matrix = 0.5, .memory = 0.25, .launch = Seconds{3e-6}, .source = "test"};
+
+  // 3 s of computing at half the peak, 4 s of moving at a quarter of the bandwidth.
+  const Cost cost = kernel(1.5e12, 1e12, device, device.efficiency.matrix);
+
+  EXPECT_DOUBLE_EQ(cost.time.value, 3e-6 + 5);
+}
+
+TEST(ExactCost, APartTakesTheHostAtLeastItsKernels) {
+  const Model model = load_model(fixture("small-llama"), "--model");
+  const Part& norm = part_of(model, PartKind::norm);
+  Device device = device_of(1e6, 1e6);  // the device is done at once
+  device.efficiency.dispatch = Seconds{7e-6};
+
+  EXPECT_DOUBLE_EQ(exact_costs().forward(model, norm, {1, 64}, device).time.value, 7e-6);
+}
+
+// Two ranks with half of every matrix: half the FLOPs, but norms and residuals whole and each launch paid.
+TEST(ExactCost, ATensorCutIsCostedByTheKernelsThatAreLeft) {
+  const Model model = load_model(fixture("small-llama"), "--model");
+  const Part& mlp = part_of(model, PartKind::mlp, 0);
+  Device device = device_of(1, 1e6);
+  device.efficiency.launch = Seconds{10e-6};
+  Workload load{.samples = 2, .sequence = 64};
+  const Cost whole = exact_costs().forward(model, mlp, load, device);
+  load.division = {.tensor = 2};
+  const Cost half = exact_costs().forward(model, mlp, load, device);
+  load.division.sequence_parallel = true;
+  const Cost narrow = exact_costs().forward(model, mlp, load, device);
+
+  const double row = 2 * 64 * 256 * 2;  // bytes
+  EXPECT_DOUBLE_EQ(half.work.value, whole.work.value / 2);
+  EXPECT_NEAR(whole.time.value - half.time.value, whole.work.value / 2 / 1e12, 1e-10);
+  EXPECT_DOUBLE_EQ(half.memory_bytes - narrow.memory_bytes, 5 * row / 2);  // norm 2, residual 3
+}
+
+TEST(ExactCost, SummedGradientsAreReadAndWrittenOnceMore) {
+  const Model model = load_model(fixture("small-llama"), "--model");
+  const Part& mlp = part_of(model, PartKind::mlp, 0);
+  Workload load{.samples = 1, .sequence = 64, .gradient_dtype = DataType::float32};
+  const double alone = exact_costs().backward(model, mlp, load, round_device()).memory_bytes;
+  load.accumulates = true;
+
+  EXPECT_DOUBLE_EQ(exact_costs().backward(model, mlp, load, round_device()).memory_bytes - alone,
+                   double(mlp.elements()) * (2 + 4 + 4));
 }
 
 TEST(AdamStep, MovesTwentyEightBytesPerSixteenBitParameter) {

@@ -67,7 +67,7 @@ TEST(MakeStep, SaysThatADeviceHasNoEfficiencyCurve) {
   Device device = round_device();
 
   const Step without = make_step(model, device, {.cost_model = "exact"}, 1);
-  device.efficiency_source = "measured here";
+  device.efficiency.source = "measured here";
   const Step with = make_step(model, device, {.cost_model = "exact"}, 1);
 
   ASSERT_EQ(without.notes.size(), 1);
@@ -123,7 +123,7 @@ TEST(MakeStep, AnswersAWrongCostModelWithTheNames) {
 }
 
 TEST(MakeStep, RefusesRecomputationInThePapersModel) {
-  EXPECT_NE(step_refusal("vit-b", {.recompute = true}).find("--cost-model exact"), std::string::npos);
+  EXPECT_NE(step_refusal("vit-b", {.recompute = "full"}).find("--cost-model exact"), std::string::npos);
 }
 
 }  // namespace
