@@ -143,7 +143,11 @@ int start_ranks(const RunSpec& spec, const std::vector<std::string>& command,
 }
 
 CollTable simulate(const CollSpec& spec) {
-  const Machine machine = load_machine(spec.machine, "--machine");
+  Machine machine = load_machine(spec.machine, "--machine");
+  if (!spec.collective.empty()) {
+    machine.software.forced = spec.collective;
+    machine.software.forced_where = "--collective";
+  }
   CollTable table = simulate(spec, machine, placement_of(spec, machine));
   table.provenance = provenance_of_program();
   return table;

@@ -70,6 +70,8 @@ struct CollSpec {
   std::string testbed;
   std::string progress = "auto";
   std::string machine;  ///< simulate it on this machine; empty: live
+  std::string
+      collective;  ///< simulated: forces an algorithm, or algorithm/protocol; empty: as the machine chooses
   std::string placement = "linear";
   std::string devices;  ///< "0-3,8" instead of a placement
   std::int64_t seed = 1;

@@ -93,7 +93,8 @@ struct TuningCost {
   Seconds start{0};
   Seconds node_step{0};
   Seconds network_step{0};
-  Seconds least_step{0};               ///< of a node step, where the group spans nodes
+  Seconds least_step{0};  ///< of a node step, where the group spans nodes
+  Seconds mean_step{0};   ///< where the group spans nodes, of all steps, instead of the three above; 0: not
   ByNodes<double> bandwidth{1, 1, 1};  ///< achieved / that of the links
   double plateau = 1;                  ///< the library's guess of latency is multiplied by it between nodes …
   Bytes plateau_from{0};               ///< … from this size per member on
@@ -135,7 +136,8 @@ struct Software {
   Seconds message_start{0};     ///< once per send/receive pair
   double efficiency = 1;        ///< achieved / nominal bandwidth of the fabric (protocol overhead)
   double node_efficiency = 0;   ///< the same inside nodes; 0: `efficiency`
-  Bytes piece{0};               ///< largest part of an operation that trees and chains hand on at once
+  Bytes piece{0};               ///< largest part of an operation that trees and chains hand on at once …
+  double least_pieces = 1;      ///< … of which an operation has at least so many
   /// Measured kinds, by name ("all-reduce", …; "message"): instead of the three times above, and with an efficiency of
   /// their own on top.
   std::map<std::string, OperationCost, std::less<>> measured;

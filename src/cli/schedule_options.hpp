@@ -13,7 +13,10 @@ namespace dlnb {
 /// --role and --rank, with the options of a run in front.
 std::vector<Argument> schedule_arguments();
 
-/// The schedule that the options describe.
+/// --lower
+Argument lower_argument();
+
+/// The schedule that the options describe, lowered where they say so.
 Schedule schedule_from(const Arguments& given);
 
 /// The roles that --role and --rank choose, ascending; all where neither was given. Throws UserError.

@@ -141,6 +141,10 @@ constexpr auto table = options(
                       &CollSpec::machine,
                       "simulate on a shipped machine or machine TOML file; default: live",
                       {}},
+    named("collective", &CollSpec::collective,
+          "simulated: forces an algorithm, or algorithm/protocol, where it can do it; default: as the "
+          "machine's "
+          "library chooses"),
     named("placement", &CollSpec::placement, "how ranks are put on the simulated machine's devices"),
     named("devices", &CollSpec::devices,
           "simulated devices of the ranks in order, such as 0-3,8; default: by placement"),

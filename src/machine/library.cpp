@@ -26,6 +26,8 @@ constexpr auto cost_options = options(
     option("network_step", &TuningCost::network_step, "per dependent step between nodes", latency_range),
     option("least_step", &TuningCost::least_step, "least node_step where the group spans nodes",
            latency_range),
+    option("mean_step", &TuningCost::mean_step, "instead of these, where the group spans nodes",
+           latency_range),
     option("plateau", &TuningCost::plateau, "factor on the guessed latency between nodes", factor_range),
     option("plateau_from", &TuningCost::plateau_from, "size per member from which the plateau counts",
            Range{0, 1e18}));

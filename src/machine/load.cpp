@@ -42,6 +42,7 @@ struct CostFields {
   double efficiency = 1;
   double node_efficiency = 0;
   Bytes piece{0};
+  double least_pieces = 1;
   std::string algorithm;
   std::vector<std::string> network_protocols;
   bool nvls = false, sharp = false;
@@ -57,6 +58,8 @@ constexpr auto cost_options = options(
            Range{1e-6, 1}),
     option("piece", &CostFields::piece, "largest part of an operation that trees and chains hand on at once",
            Range{0, 1e18}),
+    option("least_pieces", &CostFields::least_pieces, "pieces that an operation is cut into at least",
+           Range{1, 1e6}),
     option("algorithm", &CostFields::algorithm,
            "forces an algorithm, or algorithm/protocol, where it can do it"),
     option("network_protocols", &CostFields::network_protocols, "those the library uses between nodes"),
@@ -118,6 +121,7 @@ Software read_software(const Value& table) {
   software.efficiency = costs.efficiency;
   software.node_efficiency = costs.node_efficiency;
   software.piece = costs.piece;
+  software.least_pieces = costs.least_pieces;
   software.forced = costs.algorithm;
   if (const Value* forced = table.find("algorithm"))
     software.forced_where = located(*forced, "software.algorithm");

@@ -36,7 +36,8 @@ extern constinit const Command schedule_print{
     .examples =
         "schedule print --plan fsdp --model llama3-8b --ranks 16\n"
         "schedule print --plan dp+pp --model llama3-8b --ranks 16 --role first\n"
-        "schedule print --plan dp --model vit-h --ranks 2 --rank 1 --format csv",
+        "schedule print --plan dp --model vit-h --ranks 2 --rank 1 --format csv\n"
+        "schedule print --plan dp --model vit-h --ranks 4 --lower ring --role 0",
     .arguments = arguments,
     .run = run,
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <unordered_map>
@@ -22,10 +23,11 @@ struct Path {
   double share = 0;       ///< bytes of the reference (largest) flow per byte of the operation
   double latency = 0;     ///< seconds before data flows
   double filling = 0;  ///< seconds more per byte of the operation's piece: it is handed on piece by piece …
-  double piece = 0;    ///< … of at most so many bytes
+  double piece = 0;    ///< … of at most so many bytes …
+  double portion = 1;  ///< … and at most this part of the operation
 
   /// Seconds before the bulk of an operation of `bytes` flows.
-  double delay(double bytes) const { return latency + filling * (bytes < piece ? bytes : piece); }
+  double delay(double bytes) const { return latency + filling * std::min(bytes * portion, piece); }
   /// Seconds an operation of `bytes` takes with every link to itself.
   double time(double bytes) const { return delay(bytes) + (bytes > 0 ? bytes * share / alone : 0); }
 };

@@ -73,6 +73,7 @@ Path Paths::collective(OperationKind kind, std::span<const std::int32_t> ranks, 
                     {job, kind, choice.algorithm, choice.cost, std::int32_t(ranks.size()), apart});
   if (path.share > 0) path.filling = traffic.filling * path.share / path.alone;
   path.piece = double(machine_.software.piece.value);
+  path.portion = 1 / machine_.software.least_pieces;
   return path;
 }
 

@@ -86,6 +86,8 @@ bool Selection::may_use(Protocol protocol, const GroupShape& shape) const {
 }
 
 double Selection::latency(const TuningCost& cost, const Steps& steps, const GroupShape& shape) {
+  if (shape.nodes > 1 && cost.mean_step.value > 0)
+    return cost.start.value + (steps.node + steps.network) * cost.mean_step.value;
   const double node =
       shape.nodes > 1 ? std::max(cost.node_step, cost.least_step).value : cost.node_step.value;
   return cost.start.value + steps.node * node + steps.network * cost.network_step.value;

@@ -33,7 +33,8 @@ Machine load(const std::string& text) {
 
 TEST(Software, ReadsALibraryAndWhatTheMachineChangesOfIt) {
   const Machine machine = load(
-      "library = 'LIB'\nefficiency = 0.9\nnode_efficiency = 0.75\npiece = '4 MiB'\nnvls = true\n"
+      "library = 'LIB'\nefficiency = 0.9\nnode_efficiency = 0.75\npiece = '4 MiB'\nleast_pieces = 2\nnvls = "
+      "true\n"
       "network_protocols = ['simple', 'll']\n"
       "[[software.cost]]\nalgorithm = 'ring'\nprotocol = 'simple'\nnode_step = '1 us'\n");
 
@@ -55,6 +56,7 @@ TEST(Software, ReadsALibraryAndWhatTheMachineChangesOfIt) {
   EXPECT_EQ(software.efficiency_of(LinkClass::device), 0.75);
   EXPECT_EQ(software.efficiency_of(LinkClass::nic), 0.9);
   EXPECT_EQ(software.piece.value, 4 << 20);
+  EXPECT_EQ(software.least_pieces, 2);
   EXPECT_EQ(software.network_protocols, 0b101u);
   EXPECT_TRUE(software.node_reduces);
   EXPECT_FALSE(software.network_reduces);

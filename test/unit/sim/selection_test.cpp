@@ -139,6 +139,20 @@ TEST(Selection, KeepsToTheLimitOfAProtocolOnTheDevice) {
   EXPECT_DOUBLE_EQ(choices[0].bandwidth, 0.1);
 }
 
+TEST(Selection, PaysForStepsByWhereTheyLead) {
+  TuningCost ring = cost("ring", Protocol::simple, 10, 1, 5, 1);
+  const GroupShape one = shape_of(members(1, 4)), two = shape_of(members(2, 4));
+
+  EXPECT_EQ(Selection::latency(ring, {6, 0}, one), 16);
+  EXPECT_EQ(Selection::latency(ring, {12, 2}, two), 32);
+  ring.least_step = {2};
+  EXPECT_EQ(Selection::latency(ring, {6, 0}, one), 16);
+  EXPECT_EQ(Selection::latency(ring, {12, 2}, two), 44);
+  ring.mean_step = {0.5};
+  EXPECT_EQ(Selection::latency(ring, {6, 0}, one), 16);
+  EXPECT_EQ(Selection::latency(ring, {12, 2}, two), 17);
+}
+
 TEST(Selection, RefusesNamesThatThereAreNot) {
   Machine wrong = machine();
   wrong.software.forced = "rong";
