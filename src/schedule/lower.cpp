@@ -43,7 +43,7 @@ class Lowering {
 
   Program program_of(std::int64_t rank) {
     const Program& original = schedule_.program_of(rank);
-    Program program{rank, {}, original.held_parameters};
+    Program program{rank, {}, original.held_parameters, original.memory};
     int free_handle = 0;
     for (const Operation& operation : original.operations)
       free_handle = std::max(free_handle, operation.handle + 1);
