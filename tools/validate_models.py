@@ -2,11 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Compares the models with published measurements and writes what comes out, misses included.
 
-usage: tools/validate_models.py DLNETBENCH DATA_FOLDER -o docs/models/validation.md [--only SECTION...]
+usage: tools/validate_models.py DLNETBENCH DATA_FOLDER -o docs/models/validation.md [--only SECTION...] [--refit]
 
 DATA_FOLDER holds the measurements (CSV); they are not part of this project. Plots go into a folder beside the page that
 is called like it. Each section is a module of tools/validation/ with `sections(context)`, which returns blocks of
-Markdown. --only rewrites some sections of an existing page. Exit 1: a run failed.
+Markdown. --only rewrites some sections of an existing page. --refit first fits the constants of training steps again (half an
+hour). Exit 1: a run failed.
 """
 
 import argparse
@@ -41,9 +42,12 @@ def main():
     parser.add_argument("data", type=pathlib.Path)
     parser.add_argument("-o", "--output", type=pathlib.Path, required=True)
     parser.add_argument("--only", nargs="+", choices=SECTIONS, default=SECTIONS)
+    parser.add_argument("--refit", action="store_true")
     asked = parser.parse_args()
     context = Context(str(pathlib.Path(asked.program).resolve()), asked.data, HERE.parent / "data" / "devices",
                       asked.output.with_suffix(""))
+    if asked.refit:
+        importlib.import_module("validation.steps").refit_all(context)
     old = asked.output.read_text() if asked.output.exists() else ""
     page = [HEAD]
     for name in SECTIONS:

@@ -5,7 +5,6 @@ A kernel of f FLOP and b bytes takes launch + sqrt((f / (peak * matrix))^2 + (b 
 constants per device: the [efficiency] table of data/devices/.
 """
 
-import csv
 import math
 import re
 import statistics
@@ -13,6 +12,7 @@ import tomllib
 from dataclasses import dataclass
 
 from . import plots
+from .plots import read
 
 # The measured device, and ours. The MI210 is one MI250X die with 104 of its 110 compute units switched on.
 DEVICES = {"A100": ("a100", 1), "H100": ("h100", 1), "MI210": ("mi250x-gcd", 104 / 110), "MI300X": ("mi300x", 1)}
@@ -35,7 +35,7 @@ def product(device, source, m, n, k, time):
 
 
 def micro(path):
-    for row in csv.DictReader(open(path)):
+    for row in read(path):
         device = row["gpu"].split()[0].removesuffix("-80")
         if device not in DEVICES:
             continue
@@ -51,7 +51,7 @@ def micro(path):
 
 
 def layers(path):
-    for row in csv.DictReader(open(path)):
+    for row in read(path):
         tokens, tp = int(row["num_tokens"]), int(row["tp"])
         hidden, wide = int(row["n_embd"]), int(row["n_expanded_embd"]) // tp
         head = hidden // int(row["n_head"])

@@ -1,10 +1,16 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Tables in Markdown and scatter plots in SVG, without a library."""
+"""Tables read, tables in Markdown and scatter plots in SVG, without a library."""
 
+import csv
 import math
 
 COLOURS = ["#1f77b4", "#d62728", "#2ca02c", "#9467bd", "#ff7f0e", "#8c564b", "#17becf", "#7f7f7f"]
 WIDTH, HEIGHT, LEFT, BOTTOM, TOP, RIGHT = 720, 400, 64, 48, 16, 150
+
+
+def read(path):
+    with open(path, newline="") as file:
+        return list(csv.DictReader(file))
 
 
 def table(heads, rows):

@@ -5,9 +5,11 @@ import concurrent.futures
 import hashlib
 import json
 import pathlib
+import shutil
 import subprocess
 import tempfile
 import tomllib
+import weakref
 from dataclasses import dataclass, field
 
 AT_A_TIME = 2
@@ -55,11 +57,12 @@ def digest(value):
 class Simulator:
     def __init__(self, program):
         self.program = program
-        self.folder = tempfile.TemporaryDirectory(prefix="dlnb-validation-")
+        self.folder = tempfile.mkdtemp(prefix="dlnb-validation-")
+        weakref.finalize(self, shutil.rmtree, self.folder, ignore_errors=True)
         self.known = {}
 
     def file(self, name, text):
-        path = pathlib.Path(self.folder.name) / name
+        path = pathlib.Path(self.folder) / name
         if not path.exists():
             path.write_text(text)
         return str(path)

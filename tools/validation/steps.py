@@ -2,10 +2,9 @@
 """Training steps: what `simulate` predicts beside published measurements, configuration by configuration.
 
 Each study has a few constants of its framework and machine, fitted to every second of its rows (in the order of the
-file) and checked on the others. `fits.json` keeps them; `refit` finds them again.
+file) and checked on the others. `fits.json` keeps them; `refit_all` finds them again.
 """
 
-import csv
 import json
 import math
 import pathlib
@@ -14,6 +13,7 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 from . import plots
+from .plots import read
 from .simulator import Constants, Job, Simulator
 
 FITS = pathlib.Path(__file__).resolve().parent / "fits.json"
@@ -71,7 +71,7 @@ def fsdp_needs(row, memory):
 
 
 def fsdp(folder, gpu):
-    rows = [row for row in csv.DictReader(open(folder / "fsdp_llmfoundry_wide.csv"))
+    rows = [row for row in read(folder / "fsdp_llmfoundry_wide.csv")
             if row["gpu"] == gpu and "fp8" not in row["precision"]]
     steps = [Step(row, int(row["global_batch"]) * int(row["seq"]) / float(row["tokens_per_s"])) for row in rows]
     return Study(f"llm-foundry, {gpu}", fsdp_job, lambda row, fitted: Constants(**fitted), steps,
@@ -114,7 +114,7 @@ def per_microbatch(row):
 def nanotron(folder):
     """Steps that ran. A step is slow where its micro-batches take over three times as long as those of another row
     with the same model, tensor degree and stages and micro-batches at least as large: no property of a plan."""
-    rows = [row for row in csv.DictReader(open(folder / "train_3d_ultrascale_h100.csv")) if row["status"] == "ok"]
+    rows = [row for row in read(folder / "train_3d_ultrascale_h100.csv") if row["status"] == "ok"]
     alike = defaultdict(list)
     for row in rows:
         alike[row["model"], row["kv_heads"], row["tp"], row["pp"]].append(row)
@@ -147,7 +147,7 @@ def megatron_job(row):
 
 
 def megatron(folder, metric):
-    return [row for row in csv.DictReader(open(folder / "train_3d_other.csv"))
+    return [row for row in read(folder / "train_3d_other.csv")
             if row["source"].startswith("Korthikanti") and row["metric"] == metric]
 
 
@@ -290,7 +290,7 @@ def nanotron_section(simulator, context, fits):
     off = sorted(abs(need / step.allocated - 1) for step, need in needs)
     capacity = 80 * GB
     ran = sum(need <= capacity for _, need in needs)
-    failed = [row for row in csv.DictReader(open(context.data / "train_3d_ultrascale_h100.csv")) if row["status"] != "ok"]
+    failed = [row for row in read(context.data / "train_3d_ultrascale_h100.csv") if row["status"] != "ok"]
     too_large = small = unknown = 0
     for row in failed:
         result = simulator.memory(nanotron_job(row), nanotron_constants(row, fitted))
@@ -358,6 +358,16 @@ LEFT_OUT = """### Left out
 * `train_3d_megatron.csv`: its tables give no micro-batch, on which step times and memory depend; `train_megatron_ci_golden.csv`:
   the number of GPUs is not public. `train_3d_bloom_a100.csv`: Omni-Path, uneven stages, a batch that ramps up; fp8 rows of
   `train_3d_other.csv`: the device files have no such peak; NeMo AutoModel: mixtures with a balanced stand-in for routing."""
+
+
+def refit_all(context):
+    """Fits every study again, beginning with the present constants, and keeps what comes out."""
+    simulator = Simulator(context.program)
+    fits = json.loads(FITS.read_text())
+    for study in [fsdp(context.data, gpu) for gpu in FSDP] + [nanotron(context.data)]:
+        fits[study.name] = refit(simulator, study, fits[study.name])
+        lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(fitted)}" for name, fitted in fits.items())
+        FITS.write_text("{\n" + lines + "\n}\n")
 
 
 def sections(context):
