@@ -148,4 +148,5 @@ def sections(context):
     return ["## Kernels\n\nMatrix products in 16 bits from LLMCompass (A100, MI210), Vidur (A100, H100) and TraceLens "
             "(H100, MI300X); every second one, in the order of the files, is fitted. Three constants a device, in "
             "`data/devices/`; the model is in [compute.md](compute.md#efficiency). Errors are |predicted / measured − 1|, "
-            "median.\n\n" + table + "\n\n![products: predicted / measured](validation/kernels.svg)"]
+            "median. LLMCompass times element-wise kernels one by one from Python, 30 to 50 us apart, which is most of the last "
+            "column.\n\n" + table + "\n\n![products: predicted / measured](validation/kernels.svg)"]
