@@ -22,7 +22,7 @@ namespace {
 // Beyond this point the device is known: a run without one is timed as on an A100.
 Device device_of(const RunSpec& spec) {
   if (!spec.device.empty()) return load_device(spec.device, "--device");
-  if (!spec.machine.empty()) return load_machine(spec.machine, "--machine").device;
+  if (!spec.machine.empty()) return load_machine(spec.machine, "--machine", spec.nodes).device;
   return load_device("a100", "--device");
 }
 
@@ -87,7 +87,7 @@ Result simulate(const RunSpec& spec) {
 }
 
 std::vector<Result> simulate(const std::vector<JobSpec>& jobs) {
-  const Machine machine = load_machine(jobs.front().run.machine, "--machine");
+  const Machine machine = load_machine(jobs.front().run.machine, "--machine", jobs.front().run.nodes);
   std::vector<Schedule> schedules;
   std::vector<PlacementRequest> requests;
   for (const auto& [name, spec, start, repeat] : jobs) {
@@ -95,6 +95,9 @@ std::vector<Result> simulate(const std::vector<JobSpec>& jobs) {
       throw UserError("machine",
                       fmt::format("jobs share one machine; '{}' names {} and '{}' {}", jobs.front().name,
                                   jobs.front().run.machine, name, spec.machine));
+    if (spec.nodes != jobs.front().run.nodes)
+      throw UserError("nodes", fmt::format("jobs share one machine; '{}' gives it {} nodes and '{}' {}",
+                                           jobs.front().name, jobs.front().run.nodes, name, spec.nodes));
     const Device device = spec.device.empty() ? machine.device : load_device(spec.device, "--device");
     schedules.push_back(make_schedule(spec, device));
     requests.push_back({spec.ranks, spec.placement, spec.devices, spec.seed, "--ranks"});
@@ -143,7 +146,7 @@ int start_ranks(const RunSpec& spec, const std::vector<std::string>& command,
 }
 
 CollTable simulate(const CollSpec& spec) {
-  Machine machine = load_machine(spec.machine, "--machine");
+  Machine machine = load_machine(spec.machine, "--machine", spec.nodes);
   if (!spec.collective.empty()) {
     machine.software.forced = spec.collective;
     machine.software.forced_where = "--collective";

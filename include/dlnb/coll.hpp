@@ -72,6 +72,7 @@ struct CollSpec {
   std::string machine;  ///< simulate it on this machine; empty: live
   std::string
       collective;  ///< simulated: forces an algorithm, or algorithm/protocol; empty: as the machine chooses
+  int nodes = 0;   ///< how many nodes it has; 0: as its file says
   std::string placement = "linear";
   std::string devices;  ///< "0-3,8" instead of a placement
   std::int64_t seed = 1;

@@ -180,6 +180,8 @@ struct Machine {
   Routing routing = Routing::ecmp;            ///< over the network; in nodes flows are hashed
   Software software;
   std::string topology;  ///< "dragonfly_plus, 23 groups"
+  std::vector<std::string>
+      node_names;  ///< as the batch system calls the nodes; empty: they have numbers only
 
   int devices() const { return nodes * devices_per_node; }
   int node_of(int which) const { return which / devices_per_node; }

@@ -32,6 +32,7 @@ struct RunSpec {
   std::string model = "vit-h";
   std::string device;   ///< empty: the machine's own device (simulate) or a100 (run)
   std::string machine;  ///< simulate: a machine name or file
+  int nodes = 0;        ///< simulate: how many nodes it has; 0: as its file says
   PlanSpec plan;
   std::string cost_model = "paper";
   std::int64_t ranks = 0;

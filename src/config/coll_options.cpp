@@ -145,9 +145,12 @@ constexpr auto table = options(
           "simulated: forces an algorithm, or algorithm/protocol, where it can do it; default: as the "
           "machine's "
           "library chooses"),
+    option("nodes", &CollSpec::nodes, "nodes of the simulated machine; 0: as many as its file says",
+           Range{0, 1e7}),
     named("placement", &CollSpec::placement, "how ranks are put on the simulated machine's devices"),
     named("devices", &CollSpec::devices,
-          "simulated devices of the ranks in order, such as 0-3,8; default: by placement"),
+          "simulated devices of the ranks in order, such as 0-3,8, or nodes by name, n[1-4]; default: by "
+          "placement"),
     option("seed", &CollSpec::seed, "of everything random", not_negative),
     option("iterations", &CollSpec::iterations, "timed operations of every size", Range{1, 1e7}),
     option("warmup", &CollSpec::warmup, "operations before them that are not timed", Range{0, 1e6}),

@@ -44,6 +44,8 @@ constexpr auto table = options(
     Plan{"plan", "shipped plan, plan file or composition such as 'tensor=4,pipeline=8,data=rest'"},
     option("ranks", &RunSpec::ranks, "ranks in all; one per device", ranks),
     named<RunSpec>("machine", &RunSpec::machine, "shipped machine or machine TOML file to simulate"),
+    option("nodes", &RunSpec::nodes, "nodes of the simulated machine; 0: as many as its file says",
+           Range{0, 1e7}),
     named<RunSpec>("device", &RunSpec::device,
                    "shipped device or device TOML file; default: the machine's own, else a100"),
     option("batch", &RunSpec::batch, "samples per replica and step", samples),
@@ -102,7 +104,8 @@ constexpr auto table = options(
     option("verify", &RunSpec::verify, "check the data of every operation before timing"),
     named<RunSpec>("placement", &RunSpec::placement, "how ranks are put on the simulated machine's devices"),
     named<RunSpec>("devices", &RunSpec::devices,
-                   "simulated devices of the ranks in order, such as 0-3,8; default: by placement"),
+                   "simulated devices of the ranks in order, such as 0-3,8, or nodes by name, n[1-4]; "
+                   "default: by placement"),
     named<RunSpec>("network", &RunSpec::network, "how simulated flows share links"),
     option("seed", &RunSpec::seed, "of everything random", not_negative));
 

@@ -13,6 +13,7 @@
 #include "machine/damage.hpp"
 #include "machine/library.hpp"
 #include "machine/machine.hpp"
+#include "machine/slurm.hpp"
 #include "machine/table.hpp"
 #include "machine/wiring.hpp"
 
@@ -24,6 +25,7 @@ struct Header {
   std::string summary;
   std::string source;
   std::string device;
+  std::string node_names;
   int nodes = 1;
   int devices_per_node = 1;
   int nics_per_node = 0;
@@ -32,6 +34,8 @@ constexpr auto header_options = options(
     option("name", &Header::name, "what results call it"), option("summary", &Header::summary, "one line"),
     option("source", &Header::source, "where its structure is published"),
     option("device", &Header::device, "a shipped device, or a device file beside this one"),
+    option("node_names", &Header::node_names,
+           "what the batch system calls them, as a Slurm node list: \"n[1-64]\""),
     option("nodes", &Header::nodes, "nodes", count_range),
     option("devices_per_node", &Header::devices_per_node, "devices of a node", count_range),
     option("nics_per_node", &Header::nics_per_node, "network ports of a node; none: the machine is one node",
@@ -194,6 +198,18 @@ std::shared_ptr<const Fabric> build_fabric(const Value& table, std::string_view 
   return topology.build(without(table, {"topology"}), int(endpoints));
 }
 
+// The table as the topology reads it: without what is not its own, files beside the machine's, and NICs per node where
+// it asks for them.
+Value network_table(const Value& network, const std::filesystem::path& machine_file, const Header& header) {
+  Value table = without(network, {"routing"});
+  if (topology_of(network, "network").name != "slurm_tree") return table;
+  if (const Value* file = table.find("file"); file && file->is_string())
+    table.set_path("file", Value{(machine_file.parent_path() / std::get<std::string>(file->data())).string(),
+                                 file->where()});
+  if (!table.find("node_ports")) table.set_path("node_ports", Value{std::int64_t{header.nics_per_node}, ""});
+  return table;
+}
+
 // "dragonfly_plus, 23 groups"
 std::string describe(const Value& table, std::string_view path) {
   std::string text(topology_of(table, path).name);
@@ -201,7 +217,7 @@ std::string describe(const Value& table, std::string_view path) {
     if (const Value* value = table.find(part)) {
       int count = 0;
       read_value(*value, part, count);
-      text += fmt::format(", {} {}", count, part);
+      if (count > 0) text += fmt::format(", {} {}", count, part);
     }
   return text;
 }
@@ -238,8 +254,23 @@ void check_links(const Value& file, const Machine& machine) {
                                 machine.nodes, of(machine.node_fabric), of(machine.network)));
 }
 
-Machine read_machine(const std::filesystem::path& path) {
-  const Value file = read_document(path);
+// Of the nodes in order. A topology that was read from the batch system has names of its own.
+std::vector<std::string> node_names(const Value& file, const Header& header, const Fabric* network) {
+  const auto* named = dynamic_cast<const NamedNodes*>(network);
+  const Value* list = file.find("node_names");
+  if (!list) return named ? named->node_names() : std::vector<std::string>{};
+  const std::string where = located(*list, "node_names");
+  if (named) throw UserError(where, "the network's file names the nodes already");
+  std::vector<std::string> names = slurm_node_list(header.node_names, where, most_endpoints);
+  if (names.size() < std::size_t(header.nodes))
+    throw UserError(where, fmt::format("{} names for {} nodes", names.size(), header.nodes));
+  names.resize(std::size_t(header.nodes));
+  return names;
+}
+
+Machine read_machine(const std::filesystem::path& path, int nodes) {
+  Value file = read_document(path);
+  if (nodes > 0) file.set_path("nodes", Value{std::int64_t{nodes}, "--nodes"});
   Header header;
   header_options.read(without(file, {"node", "network", "degraded", "software"}), "", header);
   require_members(file, "", {"name", "source", "device", "devices_per_node"});
@@ -260,8 +291,9 @@ Machine read_machine(const std::filesystem::path& path) {
   if (const Value* network = file.find("network")) {
     if (header.nics_per_node == 0)
       throw UserError(located(*network, "network"), "nothing hangs on it: nics_per_node is 0");
-    machine.network = build_fabric(without(*network, {"routing"}), "network",
+    machine.network = build_fabric(network_table(*network, path, header), "network",
                                    std::int64_t{header.nodes} * header.nics_per_node);
+    machine.node_names = node_names(file, header, machine.network.get());
     machine.routing = routing_of(*network);
     machine.topology = describe(*network, "network");
   }
@@ -277,8 +309,8 @@ Machine read_machine(const std::filesystem::path& path) {
 
 }  // namespace
 
-Machine load_machine(const std::string& name_or_file, const std::string& where) {
-  return read_machine(find_data("machines", name_or_file, where));
+Machine load_machine(const std::string& name_or_file, const std::string& where, int nodes) {
+  return read_machine(find_data("machines", name_or_file, where), nodes);
 }
 
 std::vector<std::string> shipped_machines() { return data_names("machines"); }

@@ -16,8 +16,8 @@ namespace dlnb {
 Device load_device(const std::string& name_or_file, const std::string& where);
 std::vector<std::string> shipped_devices();
 
-/// A shipped machine by name, or a machine TOML file.
-Machine load_machine(const std::string& name_or_file, const std::string& where);
+/// A shipped machine by name, or a machine TOML file; of `nodes` nodes where that is not 0.
+Machine load_machine(const std::string& name_or_file, const std::string& where, int nodes = 0);
 std::vector<std::string> shipped_machines();
 
 /// A shape of network. One file each in topologies/.
@@ -33,12 +33,23 @@ namespace topologies {
 Registry<Topology> all();
 }
 
+/// What a placement is asked for.
+struct PlacementTask {
+  std::span<const int> nodes;  ///< it may take, ascending; they have devices enough
+  std::int64_t ranks = 1;
+  std::int64_t seed = 1;
+  int block = 0;      ///< nodes on each first-level switch that it uses; 0: any number
+  std::string where;  ///< what messages begin with
+};
+
 /// A way to choose devices for ranks. One file each in placements/.
 struct PlacementKind {
   std::string_view name;
   std::string_view summary;
-  /// On these nodes only, which have devices enough.
-  Placement (*place)(const Machine&, std::span<const int> nodes, std::int64_t ranks, std::int64_t seed);
+  bool on_switches = false;  ///< asks where switches and groups are; machines of one node have none
+  bool blocks = false;       ///< "NAME-same-l1-N" asks for blocks of N nodes
+  /// Throws UserError where the nodes do not allow it.
+  Placement (*place)(const Machine&, const PlacementTask&);
 };
 namespace placements {
 Registry<PlacementKind> all();

@@ -2,12 +2,15 @@
 #include <algorithm>
 #include <charconv>
 #include <string_view>
+#include <unordered_map>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include <dlnb/error.hpp>
 
 #include "machine/machine.hpp"
+#include "machine/slurm.hpp"
 
 namespace dlnb {
 namespace {
@@ -24,6 +27,44 @@ int device_in(std::string_view text, const Machine& machine) {
                     fmt::format("the last of its {} nodes × {} is {}", machine.nodes,
                                 machine.devices_per_node, machine.devices() - 1));
   return device;
+}
+
+/// All devices of nodes that the batch system names, as many as there are ranks.
+Placement devices_of_nodes(std::string_view text, const Machine& machine, std::int64_t ranks) {
+  std::unordered_map<std::string_view, int> number;
+  for (std::size_t node = 0; node < machine.node_names.size(); ++node)
+    number.emplace(machine.node_names[node], int(node));
+  const std::vector<std::string> names = slurm_node_list(text, devices_option, machine.nodes);
+  const std::int64_t each = machine.devices_per_node, nodes = (ranks + each - 1) / each;
+  if (std::int64_t(names.size()) != nodes)
+    throw UserError(devices_option, fmt::format("{} nodes of {} devices for {} ranks, which take {}",
+                                                names.size(), each, ranks, nodes));
+  Placement devices;
+  for (const std::string& name : names) {
+    const auto found = number.find(name);
+    if (found == number.end())
+      throw UserError(
+          devices_option, fmt::format("{} has no node called {}", machine.name, in_quotes(name)),
+          fmt::format("it has {} nodes, the first is {}", machine.nodes, machine.node_names.front()));
+    for (int d = 0; d < each && std::int64_t(devices.size()) < ranks; ++d)
+      devices.push_back(int(found->second * each + d));
+  }
+  return devices;
+}
+
+/// The kind of a name such as "intra-group-same-l1-4", and the 4.
+std::pair<const PlacementKind*, int> kind_called(const std::string& name) {
+  constexpr std::string_view infix = "-same-l1-";
+  const std::size_t at = name.find(infix);
+  if (at == std::string::npos) return {&entry_called(placements::all(), name, "--placement"), 0};
+  const PlacementKind& kind = entry_called(placements::all(), name.substr(0, at), "--placement");
+  const char *begin = name.data() + at + infix.size(), *end = name.data() + name.size();
+  int block = 0;
+  const auto [rest, error] = std::from_chars(begin, end, block);
+  if (!kind.blocks || error != std::errc{} || rest != end || block < 1)
+    throw UserError("--placement", fmt::format("nothing is called {}", in_quotes(name)),
+                    "for example intra-group-same-l1-4 or inter-group-same-l1-2");
+  return {&kind, block};
 }
 
 /// "0-3,8" → 0 1 2 3 8
@@ -67,13 +108,18 @@ class Machinery {
 
  private:
   Placement named(const PlacementRequest& job) const {
+    if (!machine_.node_names.empty() && job.devices.find_first_not_of("0123456789,-") != std::string::npos)
+      return devices_of_nodes(job.devices, machine_, job.ranks);
     Placement devices = devices_of(job.devices, machine_);
     if (std::int64_t(devices.size()) != job.ranks)
       throw UserError(devices_option, fmt::format("{} devices for {} ranks", devices.size(), job.ranks));
     return devices;
   }
   Placement on_free_nodes(const PlacementRequest& job) const {
-    const PlacementKind& kind = entry_called(placements::all(), job.placement, "--placement");
+    const auto [kind, block] = kind_called(job.placement);
+    if (machine_.nodes == 1 && kind->on_switches)
+      throw UserError(job.where, fmt::format("{}: {} is one node, without first-level switches",
+                                             job.placement, machine_.name));
     if (machine_.nodes == 1) return on_free_devices(job);
     const int each = machine_.devices_per_node;
     std::vector<int> nodes;
@@ -86,7 +132,7 @@ class Machinery {
                       fmt::format("{} ranks, but the jobs before leave {} free nodes of {} devices on {}",
                                   job.ranks, nodes.size(), each, machine_.name),
                       "jobs share no node unless --devices says so");
-    return kind.place(machine_, nodes, job.ranks, job.seed);
+    return kind->place(machine_, {nodes, job.ranks, job.seed, block, job.where});
   }
 
   // The jobs of a machine of one node can only share it.

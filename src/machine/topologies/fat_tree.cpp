@@ -35,8 +35,8 @@ struct Parameters {
   Seconds switch_latency;
 };
 constexpr auto parameters = options(
-    option("pods", &Parameters::pods, "leaf-and-spine blocks; more than one are joined by cores",
-           count_range),
+    option("pods", &Parameters::pods, "leaf-and-spine blocks, joined by cores; 0: as many as the nodes fill",
+           count_or_none),
     option("leaves", &Parameters::leaves, "leaf switches in a pod", count_range),
     option("spines", &Parameters::spines, "spine switches in a pod", count_range),
     option("ports", &Parameters::ports, "endpoints on a leaf", count_range),
@@ -162,12 +162,17 @@ std::shared_ptr<const Fabric> build(const Value& table, int endpoints) {
   Parameters shape;
   parameters.read(table, "fat_tree", shape);
   require_members(table, "fat_tree", {"leaves", "spines", "ports", "endpoint_capacity", "leaf_capacity"});
+  const bool grows = shape.pods == 0;
+  if (grows) {
+    const std::int64_t in_pod = std::int64_t{shape.leaves} * shape.ports;
+    shape.pods = int((endpoints + in_pod - 1) / in_pod);
+  }
   if (shape.pods > 1) {
     require_members(table, "fat_tree", {"core_links", "core_capacity"});
     if (shape.core_links < 1)
       throw UserError(located(*table.find("core_links"), "fat_tree.core_links"),
                       "pods are joined by at least one core");
-  } else if (shape.core_links > 0) {
+  } else if (shape.core_links > 0 && !grows) {
     throw UserError(located(*table.find("core_links"), "fat_tree.core_links"),
                     "one pod has no cores above it", "set pods, or leave core_links out");
   }

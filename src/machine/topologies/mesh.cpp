@@ -2,7 +2,8 @@
 // Cables straight between the endpoints: every pair (NVLink between four GPUs), or a list (the GCDs of MI250X
 // nodes). A pair without a cable is routed over the fewest cables, then the widest narrowest one, then the
 // lowest numbers; data passing through an endpoint costs that endpoint nothing but the cables. Several cables
-// between a pair act as one of their summed capacity: transfers are striped over them.
+// between a pair act as one of their summed capacity: transfers are striped over them. Hubs are what else has cables
+// and passes data on, such as the processors of a node.
 #include <fmt/format.h>
 
 #include <algorithm>
@@ -20,21 +21,25 @@ namespace {
 struct Parameters {
   BytesPerSecond capacity;
   Seconds latency;
+  int hubs = 0;
   std::vector<std::string> links;
 };
-constexpr auto parameters =
-    options(option("capacity", &Parameters::capacity, "of one link, per direction", bandwidth_range),
-            option("latency", &Parameters::latency, "of one link", latency_range),
-            option("links", &Parameters::links,
-                   "\"0-1 x4\": the pairs that have links, and how many; none: one per pair"));
+constexpr auto parameters = options(
+    option("capacity", &Parameters::capacity, "of one link, per direction", bandwidth_range),
+    option("latency", &Parameters::latency, "of one link", latency_range),
+    option("hubs", &Parameters::hubs, "processors and the like, numbered after the endpoints", Range{0, 64}),
+    option("links", &Parameters::links,
+           "\"0-1 x4\" or \"0-1 64 GB/s\": the pairs that have links, and how many or how wide; none: one "
+           "per pair"));
 
 struct Cable {
   int a = 0, b = 0, width = 1;
+  BytesPerSecond capacity{};  // all of it; 0: of `width` links
 };
 
 constexpr int largest_partial_mesh = 512;  // its routes are computed once, in n² steps of n
 
-// "0-1" or "0-1 x4"
+// "0-1", "0-1 x4" or "0-1 64 GB/s"
 Cable parse_cable(const std::string& text, const std::string& where, int endpoints) {
   Cable cable;
   const char *at = text.data(), *end = at + text.size();
@@ -45,9 +50,20 @@ Cable parse_cable(const std::string& text, const std::string& where, int endpoin
     return good;
   };
   bool good = number(cable.a) && at != end && *at++ == '-' && number(cable.b);
-  if (good && at != end)
-    good = end - at > 2 && *at++ == ' ' && *at++ == 'x' && number(cable.width) && at == end;
-  if (!good) throw UserError(where, fmt::format("'{}' is not a link", text), "write \"0-1\" or \"0-1 x4\"");
+  if (good && at != end) {
+    good = end - at > 2 && *at++ == ' ';
+    if (good && *at == 'x') {
+      ++at;
+      good = number(cable.width) && at == end;
+    } else if (good) {
+      const Value rate{std::string(at, end), where};
+      read_value(rate, "", cable.capacity);
+      check_range(rate, "", cable.capacity.value, bandwidth_range);
+    }
+  }
+  if (!good)
+    throw UserError(where, fmt::format("'{}' is not a link", text),
+                    "write \"0-1\", \"0-1 x4\" or \"0-1 64 GB/s\"");
   if (cable.a < 0 || cable.b < 0 || cable.a >= endpoints || cable.b >= endpoints)
     throw UserError(where, fmt::format("'{}' leaves the {} endpoints", text, endpoints),
                     fmt::format("endpoints are 0 to {}", endpoints - 1));
@@ -75,9 +91,12 @@ class FullMesh final : public Wiring {
 class PartialMesh final : public Wiring {
  public:
   PartialMesh(const Value& table, const Parameters& shape, const std::vector<Cable>& cables, int endpoints)
-      : Wiring(endpoints, 0, std::int64_t(cables.size())), next_(std::size_t(endpoints) * endpoints, -1) {
+      : Wiring(endpoints, shape.hubs, std::int64_t(cables.size())),
+        next_(std::size_t(vertices()) * std::size_t(endpoints), -1) {
     for (const Cable& cable : cables) {
-      const Link link{shape.capacity * cable.width, shape.latency, LinkClass::node};
+      const BytesPerSecond capacity =
+          cable.capacity.value > 0 ? cable.capacity : shape.capacity * cable.width;
+      const Link link{capacity, shape.latency, LinkClass::node};
       lay(cable.a, cable.b, link, link);
     }
     for (int to = 0; to < endpoints; ++to) find_routes(table, to);
@@ -102,11 +121,11 @@ class PartialMesh final : public Wiring {
   // Breadth first from the destination: an endpoint's first link leads one hop nearer, over the widest rest.
   void find_routes(const Value& table, int to) {
     constexpr int unreached = std::numeric_limits<int>::max();
-    std::vector<int> hops(std::size_t(endpoints()), unreached);
-    std::vector<double> width(std::size_t(endpoints()), 0.0);
+    std::vector<int> hops(std::size_t(vertices()), unreached);
+    std::vector<double> width(std::size_t(vertices()), 0.0);
     hops[std::size_t(to)] = 0;
     width[std::size_t(to)] = std::numeric_limits<double>::infinity();
-    for (int distance = 1; distance <= endpoints(); ++distance)
+    for (int distance = 1; distance <= vertices(); ++distance)
       for (LinkIndex link = 0; link < LinkIndex(links().size()); ++link) {
         const auto [at, via] = ends(link);
         if (hops[std::size_t(via)] != distance - 1 || hops[std::size_t(at)] < distance) continue;
@@ -122,7 +141,7 @@ class PartialMesh final : public Wiring {
                         fmt::format("no way from endpoint {} to endpoint {}", at, to));
   }
 
-  std::vector<LinkIndex> next_;  // [at][to]: the link to take
+  std::vector<LinkIndex> next_;  // [at][to]: the link to take; hubs are no destinations
 };
 
 std::shared_ptr<const Fabric> build(const Value& table, int endpoints) {
@@ -130,6 +149,8 @@ std::shared_ptr<const Fabric> build(const Value& table, int endpoints) {
   parameters.read(table, "mesh", shape);
   require_members(table, "mesh", {"capacity"});
   if (!table.find("links")) {
+    if (shape.hubs > 0)
+      throw UserError(located(*table.find("hubs"), "mesh.hubs"), "hubs need `links` that lead to them");
     if (pairs_of(endpoints) > most_cables)
       throw UserError(table.where(), fmt::format("a full mesh of {} endpoints has more than {} cables",
                                                  endpoints, most_cables));
@@ -142,12 +163,13 @@ std::shared_ptr<const Fabric> build(const Value& table, int endpoints) {
         located(list, "mesh.links"),
         fmt::format("a partial mesh has at most {} endpoints, this one {}", largest_partial_mesh, endpoints));
   std::vector<Cable> cables;
-  std::vector<bool> seen(std::size_t(pairs_of(endpoints)));
+  const int vertices = endpoints + shape.hubs;
+  std::vector<bool> seen(std::size_t(pairs_of(vertices)));
   for (std::size_t i = 0; i < shape.links.size(); ++i) {
     const std::string where = located(list.is_array() ? list.array()[i] : list, "mesh.links");
-    const Cable cable = parse_cable(shape.links[i], where, endpoints);
+    const Cable cable = parse_cable(shape.links[i], where, vertices);
     const auto pair =
-        std::size_t(pair_index(std::min(cable.a, cable.b), std::max(cable.a, cable.b), endpoints));
+        std::size_t(pair_index(std::min(cable.a, cable.b), std::max(cable.a, cable.b), vertices));
     if (seen[pair])
       throw UserError(where, fmt::format("the pair {}-{} is listed twice", cable.a, cable.b),
                       "write its number of links once, \"0-1 x2\"");

@@ -188,7 +188,7 @@ TEST_P(EveryTopology, HasCablesOfTwoOppositeLinks) {
 TEST_P(EveryTopology, AgreesWithItsRoutesOnSwitchesAndGroups) {
   for (int a = 0; a < fabric->endpoints(); ++a)
     for (int b = 0; b < a; ++b) {
-      if (wiring.vertices() == fabric->endpoints()) continue;  // no switches
+      if (GetParam().topology == std::string("mesh")) continue;  // no switches
       const bool same_switch = fabric->switch_of(a) == fabric->switch_of(b);
       bool global = false;
       for (const LinkIndex link : route(*fabric, a, b))

@@ -60,6 +60,45 @@ TEST(MachineFile, SaysHowFlowsFindTheirWay) {
   EXPECT_EQ(load(cluster + node + network + "routing = 'spray'\n").routing, Routing::spray);
 }
 
+TEST(MachineFile, MayHaveAnotherNumberOfNodes) {
+  const Folder folder;
+  folder.write("toy.toml", test::device_file);
+  const std::string file = folder.write("machine.toml", cluster + node + network);
+
+  EXPECT_EQ(load_machine(file, "--machine", 7).nodes, 7);
+  EXPECT_EQ(load_machine(file, "--machine", 7).network->endpoints(), 7);
+  EXPECT_EQ(load_machine(file, "--machine").nodes, 2);
+  try {
+    load_machine(file, "--machine", 9'000'000);
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_NE(std::string(error.what()).find("--nodes"), std::string::npos) << error.what();
+  }
+}
+
+TEST(MachineFile, NamesItsNodes) {
+  EXPECT_EQ(load(cluster + "node_names = 'n[07-09]'\n" + node + network).node_names,
+            (std::vector<std::string>{"n07", "n08"}));
+
+  const Folder folder;
+  folder.write("toy.toml", test::device_file);
+  folder.write("topology.conf",
+               "SwitchName=s1 Nodes=b[1-2]\nSwitchName=s2 Nodes=a1\nSwitchName=s Switches=s[1-2]\n");
+  const Machine machine =
+      load_machine(folder.write("m.toml", header + "nodes = 3\nnics_per_node = 2\n" + node +
+                                              "[network]\ntopology = 'slurm_tree'\nfile = 'topology.conf'\n"
+                                              "endpoint_capacity = '10 GB/s'\ntaper = 2\n"),
+                   "--machine");
+
+  EXPECT_EQ(machine.node_names, (std::vector<std::string>{"b1", "b2", "a1"}));
+  std::vector<LinkIndex> links;
+  machine.network->route(0, 4, 0, links);  // b1's first NIC to a1's
+  ASSERT_EQ(links.size(), 4u);
+  EXPECT_EQ(machine.network->links()[std::size_t(links[1])].capacity.value,
+            2 * 2 * 10e9 / 2);  // of two nodes
+  EXPECT_EQ(machine.network->links()[std::size_t(links[2])].capacity.value, 1 * 2 * 10e9 / 2);
+}
+
 TEST(MachineFile, NeedsNoNetworkForOneNode) {
   const Machine machine = load(header + node);
 
@@ -190,6 +229,18 @@ const std::vector<Bad> bad_files{
     {"pods_without_cores", with_network(tree + "pods = 2\n"), "fat_tree.core_links: is missing"},
     {"cores_without_pods", with_network(tree + "core_links = 2\n"),
      "fat_tree.core_links: one pod has no cores"},
+    {"hubs_without_links", header + node + "hubs = 2\n", ":8 mesh.hubs: hubs need `links`"},
+    {"hub_outside", header + node + "hubs = 1\nlinks = ['0-1', '0-3']\n",
+     ":9 mesh.links: '0-3' leaves the 3 endpoints"},
+    {"link_of_no_rate", header + node + "links = ['0-1 fast']\n", ":8"},
+    {"link_of_another_unit", header + node + "links = ['0-1 5 us']\n", ":8"},
+    {"link_of_no_bandwidth", header + node + "links = ['0-1 0 GB/s']\n", ":8"},
+    {"too_few_names", cluster + "node_names = 'n1'\n" + node + network, ":7 node_names: 1 names for 2 nodes"},
+    {"bad_names", cluster + "node_names = 'n[1-'\n" + node + network,
+     ":7 node_names: the node list 'n[1-' lacks a number"},
+    {"no_slurm_file",
+     with_network("topology = 'slurm_tree'\nendpoint_capacity = '1 GB/s'\nfile = 'none.conf'\n"),
+     ":13 slurm_tree.file: cannot read"},
     {"rows_do_not_fit", with_network(fly + "rows = 3\n"),
      ":18 dragonfly.rows: 2 switches cannot stand in 3 rows"},
     {"columns_of_one_row", with_network(fly + "column_links = 2\n"),

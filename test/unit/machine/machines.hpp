@@ -45,6 +45,12 @@ inline const std::vector<Instance> instances{
     {"full_mesh", "mesh", "capacity = '100 GB/s'", 5},
     {"mesh_ring", "mesh", "capacity = '50 GB/s'\nlinks = ['0-1', '1-2 x2', '2-3', '3-4', '4-5', '5-0 x4']",
      6},
+    {"mesh_with_hubs", "mesh",
+     "capacity = '25 GB/s'\nhubs = 2\nlinks = ['0-1', '2-3', '0-4', '1-4', '2-5', '3-5', '4-5 64 GB/s']", 4},
+    {"slurm", "slurm_tree",
+     "file = '" DLNB_TEST_DATA
+     "/fixtures/slurm/topology.conf'\nendpoint_capacity = '10 GB/s'\nnode_ports = 2\ntaper = 2",
+     24},
     {"two_levels", "fat_tree",
      "leaves = 4\nspines = 3\nports = 4\nleaf_links = 2\nendpoint_capacity = '25 GB/s'\nleaf_capacity = '25 "
      "GB/s'",

@@ -94,10 +94,11 @@ INSTANTIATE_TEST_SUITE_P(Shipped, EveryMachine, testing::ValuesIn(shipped_machin
   return name;
 });
 
-TEST(ShippedMachines, AreThoseOfThePaper) {
+TEST(ShippedMachines, AreThoseOfThePapers) {
   const std::vector<std::string> names = shipped_machines();
 
-  for (const char* name : {"alps", "dgx-a100", "gb300-nvl72", "jupiter", "leonardo", "lumi"})
+  for (const char* name : {"alps", "dgx-a100", "gb300-nvl72", "jupiter", "leonardo", "lumi", "dgx-v100",
+                           "dgx-h100", "lassen", "piz-daint", "perlmutter"})
     EXPECT_NE(std::find(names.begin(), names.end(), name), names.end()) << name;
 }
 
@@ -234,6 +235,115 @@ TEST(Lumi, JoinsItsGcdsByOneToFourLinks) {
   m.route(0, 7, 0, links);  // no cable: over 6 (2 and 4 links), not 1
   ASSERT_EQ(links.size(), 2u);
   EXPECT_EQ(m.link(links[0]).capacity, 100_GBps);
+}
+
+// SuperPOD of 16 scalable units: 128 leaves, 128 spines, as many cables at each level as NICs; any number of nodes.
+TEST(DgxH100, IsARailOptimisedFullFatTree) {
+  const Machine m = load_machine("dgx-h100", "test", 512);
+
+  EXPECT_EQ(m.devices(), 4096);
+  EXPECT_EQ(node_links_from(m, 0), 18 * 25e9);
+  EXPECT_EQ(cables_per_class(*m.network),
+            (std::map<LinkClass, std::int64_t>{
+                {LinkClass::nic, 4096}, {LinkClass::leaf, 128 * 8 * 4}, {LinkClass::global, 128 * 32}}));
+  for (int node : {0, 31, 100})
+    for (int nic = 0; nic < 8; ++nic) EXPECT_EQ(m.network->switch_of(node * 8 + nic), node / 32 * 8 + nic);
+  std::map<int, int> ports_at;
+  for (auto& [vertex, of] : ports(*m.network))
+    if (vertex >= m.network->endpoints())
+      ++ports_at[of[LinkClass::nic] + of[LinkClass::leaf] + of[LinkClass::global]];
+  EXPECT_EQ(ports_at, (std::map<int, int>{{64, 128 + 128}, {16, 256}}));  // leaves and spines are full
+  EXPECT_EQ(leaving_group(*m.network), 256 * 50e9);                       // what a unit's 256 NICs can send
+}
+
+TEST(Clusters, TakeAnyNumberOfNodes) {
+  for (const char* name : {"dgx-v100", "dgx-a100", "dgx-h100"})
+    for (const int nodes : {1, 2, 19, 33, 129, 512}) {
+      const Machine m = load_machine(name, "test", nodes);
+
+      EXPECT_EQ(m.devices(), nodes * 8) << name;
+      std::vector<LinkIndex> links;
+      m.route(0, m.devices() - 1, 1, links);
+      EXPECT_EQ(m.link(links.front()).link_class,
+                nodes > 1 ? LinkClass::nic : m.node_fabric->links()[0].link_class);
+    }
+  EXPECT_THROW(load_machine("dgx-h100", "test", 64 * 32 + 1), UserError);  // a core has 64 ports
+}
+
+// Six NVLinks of 25 GB/s per GPU, in pairs of one or two.
+TEST(DgxV100, IsAHybridCubeMesh) {
+  const Machine& m = machine("dgx-v100");
+  std::map<double, int> cables;
+  for (std::size_t i = 0; i < m.node_fabric->links().size(); i += 2)
+    ++cables[m.node_fabric->links()[i].capacity.value / 25e9];
+
+  for (int gpu = 0; gpu < 8; ++gpu) EXPECT_EQ(node_links_from(m, gpu), 6 * 25e9) << gpu;
+  EXPECT_EQ(cables, (std::map<double, int>{{1, 8}, {2, 8}}));
+  EXPECT_EQ(m.nics_per_node, 4);
+  for (auto& [vertex, of] : ports(*m.network))
+    if (vertex >= m.network->endpoints()) {
+      EXPECT_LE(of[LinkClass::nic] + of[LinkClass::leaf] + of[LinkClass::global], 36);
+    }
+}
+
+TEST(Lassen, JoinsItsSocketsByTheXBus) {
+  const Machine& m = machine("lassen");
+  std::vector<LinkIndex> links;
+
+  EXPECT_EQ(m.devices(), 792 * 4);
+  for (int gpu = 0; gpu < 4; ++gpu) EXPECT_EQ(node_links_from(m, gpu), 6 * 25e9);  // six NVLinks
+  m.route(0, 1, 0, links);
+  EXPECT_EQ(links.size(), 1u);
+  links.clear();
+  m.route(0, 3, 0, links);
+  ASSERT_EQ(links.size(), 3u);
+  EXPECT_EQ(m.link(links[1]).capacity, 64_GBps);
+  for (auto& [vertex, of] : ports(*m.network))
+    if (vertex >= m.network->endpoints()) {
+      const int down = of[LinkClass::nic], up = of[LinkClass::leaf];
+      EXPECT_LE(down + up + of[LinkClass::global], 36);
+      if (down > 0) {
+        EXPECT_EQ(18.0 / up, 1.5);
+      }
+    }
+}
+
+// 96 Aries of 40 ports: 15 + 15 in the group, 10 optical.
+TEST(PizDaint, FillsItsAriesPorts) {
+  const Machine& m = machine("piz-daint");
+
+  EXPECT_EQ(m.devices(), 5704);
+  EXPECT_EQ(m.topology, "dragonfly, 15 groups");
+  EXPECT_EQ(
+      cables_per_class(*m.network),
+      (std::map<LinkClass, std::int64_t>{{LinkClass::nic, 5704},
+                                         {LinkClass::group, 15 * (6 * (16 * 15 / 2) + 16 * (6 * 5 / 2) * 3)},
+                                         {LinkClass::global, 15 * 14 / 2 * 50}}));
+  for (auto& [vertex, of] : ports(*m.network)) {
+    if (vertex < m.network->endpoints()) continue;
+    EXPECT_LE(of[LinkClass::nic], 4);
+    EXPECT_EQ(of[LinkClass::group], 15 + 15);
+    EXPECT_LE(of[LinkClass::global], 10);
+  }
+}
+
+TEST(Perlmutter, HasThePublishedStructure) {
+  const Machine& m = machine("perlmutter");
+
+  EXPECT_EQ(m.devices(), 1792 * 4);
+  EXPECT_EQ(m.topology, "dragonfly, 14 groups");
+  EXPECT_EQ(cables_per_class(*m.network),
+            (std::map<LinkClass, std::int64_t>{{LinkClass::nic, 1792 * 4},
+                                               {LinkClass::group, 14 * 32 * 31 / 2},
+                                               {LinkClass::global, 14 * 13 / 2 * 21}}));
+  EXPECT_EQ(node_links_from(m, 0), 12 * 25e9);
+  EXPECT_EQ(m.network->group_of(127 * 4 + 3), 0);  // a cabinet of 128 nodes
+  EXPECT_EQ(m.network->group_of(128 * 4), 1);
+  for (auto& [vertex, of] : ports(*m.network)) {
+    if (vertex < m.network->endpoints()) continue;
+    EXPECT_EQ(of[LinkClass::nic] + of[LinkClass::group], 16 + 31);
+    EXPECT_LE(of[LinkClass::global], 17);
+  }
 }
 
 // NIC to NIC through two Slingshot switches of one group: 2 × 0.35 us; the NICs are in the library's network step.
