@@ -188,7 +188,9 @@ def constants_of(study):
     file = tomllib.loads((MACHINES / f"{study.machine}.toml").read_text())["software"]
     found = {}
     for key in study.fitted:
-        value = file[key] if key in file else next(cost[key] for cost in file.get("cost", []) if key in cost)
+        value = next((table[key] for table in [file, *file.get("cost", [])] if key in table), None)
+        if value is None:
+            continue   # not fitted yet: the search begins with the file's own
         if isinstance(value, str):
             number, unit = value.split()
             value = float(number) * UNITS[unit]
@@ -212,7 +214,7 @@ def fit(program, study):
             moved = True
             while moved:
                 moved = False
-                for key, step in study.fitted.items():
+                for key, step in ((key, study.fitted[key]) for key in constants_of(study)):
                     for factor in (1 + step / 2 ** halving, 1 / (1 + step / 2 ** halving)):
                         other = dict(best)
                         other[key] = best[key] * factor
@@ -253,7 +255,7 @@ def summary(study, simulated):
     counted = train + rest
     within = sum(error <= 0.1 for error in errors(rest, simulated)) / len(rest)
     small = [point for point in study.points if point.size < LEAST]
-    row = [study.name, f"`{study.machine}`", len(study.fitted), len(train), percent(statistics.median(errors(train, simulated))),
+    row = [study.name, f"`{study.machine}`", len(constants_of(study)), len(train), percent(statistics.median(errors(train, simulated))),
            len(rest), percent(statistics.median(errors(rest, simulated))), percent(within)]
     middle = [abs(simulated[point] / point.middle - 1) for point in counted if point.middle]
     return row, small, middle
