@@ -95,7 +95,7 @@ def studies(data):
     ]
     if (MACHINES / "dgx-h100.toml").exists():
         every += [
-            Study("DGX H100 cluster, 4 to 1024 nodes", "dgx-h100", "NVIDIA, GTC24 S62129, slide 35, digitised",
+            Study("DGX H100 cluster, 4 nodes and more", "dgx-h100", "NVIDIA, GTC24 S62129, slide 35, digitised",
                   "all-reduce, NVLSTree; times derived from bus bandwidths read off a plot, ±1.5 GB/s",
                   table(data, {"NVIDIA H100 cluster (Eos class; 8x400Gb/s IB per node)"}),
                   {"efficiency": 0.1, "piece": 0.5, "least_pieces": 0.5}),
@@ -103,6 +103,9 @@ def studies(data):
                   "all-reduce, each call waited for, so that a launch is in every time",
                   table(data, {"8xH200 node (all_reduce_bench.py torch 2.9.1+cu130 NCCL 2.27.7)"}), {"node_efficiency": 0.1}),
         ]
+    for study in every:
+        nodes = tomllib.loads((MACHINES / f"{study.machine}.toml").read_text()).get("nodes", 1)
+        study.points = [point for point in study.points if point.nodes <= nodes]
     return every
 
 
