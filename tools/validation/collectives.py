@@ -104,8 +104,9 @@ def studies(data):
                   table(data, {"8xH200 node (all_reduce_bench.py torch 2.9.1+cu130 NCCL 2.27.7)"}), {"node_efficiency": 0.1}),
         ]
     for study in every:
-        nodes = tomllib.loads((MACHINES / f"{study.machine}.toml").read_text()).get("nodes", 1)
-        study.points = [point for point in study.points if point.nodes <= nodes]
+        file = tomllib.loads((MACHINES / f"{study.machine}.toml").read_text())
+        devices = file.get("nodes", 1) * file["devices_per_node"]
+        study.points = [point for point in study.points if point.ranks <= devices]
     return every
 
 
