@@ -13,10 +13,11 @@ namespace {
 double share_of_nics(const std::string& name, Routing routing, int nodes, const std::string& placement) {
   Machine machine = load_machine(name, "test");
   machine.routing = routing;
+  machine.software = {};  // nothing but links
   CollSpec spec;
   spec.operations = {CollOperation::all_gather};
   spec.dtypes = {DataType::float32};
-  spec.min_size = spec.max_size = std::int64_t{64} << 30;  // latency does not count
+  spec.min_size = spec.max_size = Bytes{std::int64_t{64} << 30};  // latency does not count
   spec.ranks = std::int64_t{nodes} * machine.devices_per_node;
   spec.machine = name;
   const Placement devices = place(machine, spec.ranks, placement, 3, "test");
