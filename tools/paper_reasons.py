@@ -104,51 +104,42 @@ micro-batches:
 * For the same reason the lower end of 30 % for hybrids holds trivially. The parts are what tells machines
   apart.
 
-### Start-up times, NVL72 above all
+### Reductions of 25 MB
 
 The 50 all-reduces of DP on 64 GPUs without any compute, in ms. Ratio: what is beyond start-up to the least
 time by hand, 2(n−1)/n · S / rate with S = 1.265 GB and all NICs of a node (one GPU's NVLink on NVL72).
 Backward: compute that could hide it.
 
 {table(["machine ", "no compute", "no compute, empty messages", "by hand", "ratio", "backward"], reductions)}
-* **DP on NVL72 communicates too much** because of start-up: 50 · (8.4 + 126 · 3.4) us = 21.8 ms, by hand as
-  simulated. A ring is the only all-reduce of the simulator inside one NVLink domain, with the step time of
-  NCCL's Simple protocol. NCCL has others for messages of 25 MB on many GPUs (LL128, in-switch reduction),
-  which are not modelled. The largest communication of NVL72 (paper: 41–58 %) is this case too; without DP it
-  would be DP+PP, of which the bubble is 30.
-* A ratio of 1.0 says that all NICs are used and nothing else limits. Alps and LUMI double it: next section.
-* **DP loses 10–30 points with every doubling in the paper; here it loses them once**, on the way from two
-  nodes to more, and little afterwards: 2(n−1)/n grows from 1.88 to 1.97 between 16 and 64 GPUs. What grows
-  further in reality (the paper shows unstable all-reduces between nodes, Fig. 9, and suspects desynchronised
-  ranks, V-C4) is not in a simulation without noise. On two nodes the trees send S instead of 2(n−1)/n · S
-  between them: the 8-GPU run, by which all others are normalised, is that fast, and on Leonardo all of it
-  hides behind the backward pass.
-* **DP on LUMI communicates too little**: the backward pass takes longer than all reductions, which therefore
-  hide. For the paper's 70 % its reductions would have to take 56 + 84 · 0.7/0.3 = 251 ms, ten times the least
-  time by hand. The paper reports that RCCL had not reached a stable regime in its DP runs (V-C5, Fig. 9); no
-  start-up table of RCCL contains that.
+* **DP on NVL72 communicates too little** (about 20 % in the paper). In-switch reduction (NVLS) moves each vector once at nearly
+  the link's rate, and all but the last reductions hide behind the backward pass. The machine's one constant is fitted to
+  reductions of 1 to 16 GiB ([validation](validation.md)); those of 25 MB, 50 at a time, nobody has published for this rack.
+  The largest communication of NVL72 (paper: 41–58 %) is then that of the bubble.
+* **Alps and JUPITER take three times the least time**, and hold 70 % of communication and less than half of the efficiency at
+  64 GPUs for that reason: for 25 MB on 16 nodes NCCL's tuning model chooses trees, which pass on pieces through the
+  members of a node and take 1.7 ms; measured on Alps at 16 and 32 MiB is 1.2 times less ([validation](validation.md)). On 8
+  nodes it chooses a ring, which is simulated 1.4 times too fast. So the step from 32 to 64 GPUs is too large here (11 points over
+  the paper's 10–30 lost per doubling) and the one before it just too small. Rings on 64 GPUs would take 0.78 ms.
+* **DP on Leonardo communicates too little at 64 GPUs** (42 %, paper: 70 % and more): what its NICs can do is enough to hide most of
+  the reductions, and its `efficiency` is 1, because no measurement of its collectives is published. What grows further with the
+  number of nodes in reality (the paper shows unstable all-reduces between nodes, Fig. 9, and suspects desynchronised ranks,
+  V-C4) is not in a simulation without noise.
+* **DP on LUMI communicates too little**: the backward pass takes longer than all reductions, which therefore hide. For the
+  paper's 70 % its reductions would have to take 56 + 84 · 0.7/0.3 = 251 ms, ten times the least time by hand. The paper reports
+  that RCCL had not reached a stable regime in its DP runs (V-C5, Fig. 9); no start-up table of RCCL contains that.
 
-### Cables between switches: minimal routes collide
+### Cables between switches hardly matter alone
 
 Communication in percent and iteration in ms: as shipped, with all cables between switches a hundred times as
 fast, and with nodes drawn at random from the whole machine.
 
 {table(["plan ", "model ", "machine ", "GPUs", "communication", "wide cables", "random nodes", "iteration",
         "wide cables", "random nodes"], crossing)}
-* **Alps (DP+PP with Minerva, DP+PP+TP, DP+PP+EP) and LUMI (DP+PP+TP, DP+PP+EP) communicate too much**, and
-  the efficiency of DP+PP on Alps drops too far, because of this. In the model a dragonfly group has one cable
-  of 25 GB/s between each two switches, linear placement sends several rails over the same one, and routes are
-  minimal. Slingshot would detour. With wide cables Alps and JUPITER, which have the same nodes, agree within
-  0.5 % (the paper finds them comparable, V-B), DP+PP and DP+PP+TP are in the paper's range on Alps and
-  DP+PP+TP on LUMI. On Alps random nodes, which spread the flows, are already nearer. Load-dependent routing
-  is the first thing to add.
-* **DP on Alps holds at 64 GPUs for the same wrong reason**, both the 70 % of communication and an efficiency
-  below 50 %: with wide cables it behaves as on JUPITER, where neither is reached.
-* On JUPITER and Leonardo cables above the leaves cost 4 to 7 points in the two largest plans: JUPITER's
-  leaves are oversubscribed 2:1, Leonardo's 10:9, and routes chosen by a hash collide.
-* **JUPITER's 75 %** was seen on 17 and 18 groups. Nodes drawn from all 25 groups lengthen its DP+PP
-  iterations here, by 4 % with Llama and 8 % with Minerva (82 % efficiency against 16 GPUs), but shorten those
-  of the two largest plans: there is nobody else on the network. The drop is reproduced in part only.
+* On an idle machine routes by load leave nothing to gain: wider cables and other nodes change communication by at most
+  0.9 points (DP+PP+EP on Alps), everything else by 0.1 to 0.4. That placement alone changes little is what the paper finds too. Alps and
+  JUPITER, which have the same nodes, agree within 2.1 points (the paper finds them comparable, V-B).
+* **JUPITER's 75 %** was seen on 17 and 18 groups and is not reproduced: there is nobody else on the simulated network, and without
+  others its efficiency stays at 90 % and more.
 
 ### The all-to-all of the experts
 
@@ -158,19 +149,15 @@ at 1024 GPUs:
 
 {table(["machine ", "compute c", "all-to-all a", "least, %", "least with a/8, %", "wide cables, %",
         "simulated, %"], experts)}
-* **DP+PP+EP communicates too much on every machine**, and on these three not because of the network model
-  alone: by hand, too, more than 50 % remain. A part for one of the 8 ranks has 8.39 MB: 4096 tokens, each to
+* **DP+PP+EP communicates too much on every machine**, by 2 to 18 points, and not because of the network model: by hand, too,
+  more than 50 % remain on these three. A part for one of the 8 ranks has 8.39 MB: 4096 tokens, each to
   2 of 8 experts, 4096 elements of 2 bytes. Table I lists 8.0 MB as *per-rank* message size. If that is all
   that a rank sends, the all-to-all is an eighth, and the least falls to the lower part of the paper's range.
   Which one the paper ran cannot be told from its text.
 
 ### What remains
 
-* **FSDP with Llama-3-8B on Alps is up to 0.6 points below** 3–7 %. Transfers a quarter slower would reach it.
-  All-reduces of 64 MiB to 1 GiB measured on two Alps nodes take 1.1 to 1.5 times the simulated time
-  ([measurements](simulator.md#against-measurements)), because `efficiency` is 1 in the machine files.
-* **DP+PP with Minerva (0.5 over) and DP+PP+TP (up to 3.6 over) on JUPITER** are near the end of a range that
-  the paper calls general. DP+PP+TP is inside it with wide cables.
+* **FSDP on Alps is up to 0.4 points below** 3–7 %.
 * Where ranges hold this is weak evidence: they are wide, and for hybrids the bubble fills most of them.
   Values of single runs would say more; the paper's text gives none.
 """
