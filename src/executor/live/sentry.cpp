@@ -152,15 +152,13 @@ bool Sentry::look() {
   return true;
 }
 
-// Launchers end all ranks when one of them has ended. What they send first leaves a moment.
+// Launchers end all ranks when one of them has ended. What they send first leaves a moment; who had been sent it is not the
+// first to end, unless all had.
 void Sentry::report_first_to_end() {
-  const auto ended = [&] {
-    std::vector<std::int64_t> ranks;
-    for (const RankState& state : states_of(records(), job_.schedule.grid.ranks()))
-      if (state.known && state.life == Life::ended) ranks.push_back(state.rank);
-    return ranks;
-  };
-  const std::vector<std::int64_t> ranks = ended();
+  std::vector<std::int64_t> ranks, told;
+  for (const RankState& state : states_of(records(), job_.schedule.grid.ranks()))
+    if (state.known && state.life == Life::ended) (state.signal == 0 ? ranks : told).push_back(state.rank);
+  if (ranks.empty()) ranks = std::move(told);
   if (ranks.empty()) return;
   lost_ = true;
   recorder_->head().distress.store(monotonic_clock().now());
