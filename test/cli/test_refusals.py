@@ -158,6 +158,9 @@ LINES = {
                                 "--pattern", "ping-pong"], ["--pattern", "3 ranks", "ring"]),
     "skew above one": ([*COLL, "--skew", "2"], ["--skew"]),
     "coll into no folder": ([*COLL, "-o", "absent/out.json"], ["--output", "absent"]),
+    "coll live on nodes of a machine": ([*COLL, "--nodes", "4"], ["--nodes", "--machine"]),
+    "coll simulated on a testbed": (["coll", "--machine", "leonardo", "--ranks", "8", "--testbed", "foo"],
+                                    ["--testbed", "--machine"]),
     "coll of an unknown extension": ([*COLL, "-o", "out.xml"], ["--output", ".csv", ".json"]),
     "coll beyond the host's memory": ([*COLL, "--max-size", "4 TiB"], ["available", "--max-size"]),
     # output

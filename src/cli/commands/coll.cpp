@@ -13,6 +13,7 @@
 #include "cli/result_output.hpp"
 #include "cli/run_options.hpp"
 #include "config/coll_options.hpp"
+#include "config/config.hpp"
 #include "core/log.hpp"
 #include "core/progress.hpp"
 #include "executor/live/live.hpp"
@@ -113,9 +114,22 @@ int run_here(const CollSpec& spec, const Output& output) {
   return table ? write(*table, output) : int(Exit::success);
 }
 
+void refuse_what_does_not_apply(const CollSpec& spec) {
+  const bool is_simulated = !spec.machine.empty();
+  const std::initializer_list<const char*> simulated{"nodes", "collective", "placement", "devices"},
+      live{"testbed", "hosts", "agent"};
+  for (const char* key : is_simulated ? live : simulated)
+    if (spec.origin.find(key))
+      throw UserError(
+          flag_of(key),
+          is_simulated ? "nothing is started where a machine is simulated" : "is of a simulated machine",
+          is_simulated ? "leave it or --machine out" : "name one with --machine, or leave it out");
+}
+
 int run(const Arguments& given) {
   const CollSpec spec = spec_from(given);
   const Output output = output_from(given);
+  refuse_what_does_not_apply(spec);
   if (!spec.machine.empty()) return write(dlnb::simulate(spec), output);
   if (!inside_a_world() && !needs_launcher(spec.backend) && !(spec.hosts.empty() && spec.testbed.empty()))
     throw UserError(spec.testbed.empty() ? "--hosts" : "--testbed",

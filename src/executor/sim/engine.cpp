@@ -340,7 +340,6 @@ void Engine::start(std::int32_t index, const Action& action, double now) {
   activity.bytes = action.amount * path.share;
   activity.what.kind = action.kind;
   activity.what.phase = action.phase;
-  moved_[std::size_t(activity.path)] += activity.bytes;
   events_.add(now + path.delay(action.amount), activity.bytes > 0 ? EventKind::started : EventKind::moved,
               index);
 }
@@ -356,6 +355,7 @@ std::int32_t Engine::path_of(std::int32_t index, OperationKind kind, double byte
 
 void Engine::complete(std::int32_t index, double now) {
   Activity& activity = activities_[std::size_t(index)];
+  count_moved(index);
   const std::int64_t number = activity.completed + activity.skipped_operations;
   activity.completed = number + 1;
   activity.busy = false;

@@ -96,6 +96,8 @@ class Engine {
   /// will happen is known.
   void start_stretch(std::int32_t activity, const Role& role, const Action& first, double now);
   void find_private_activities();
+  /// Adds what the operation or stretch that has just ended has moved.
+  void count_moved(std::int32_t activity);
   void start_message(std::int32_t activity, double now);
   void start(std::int32_t activity, const Action& action, double now);
   /// The path for an operation of this kind and size.

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <algorithm>
 #include <cstdint>
 #include <span>
 #include <unordered_map>
@@ -95,6 +96,12 @@ class Flows {
   std::int32_t first() const { return deadlines_.first(); }
   /// Bytes/s of its reference flow since the last `settle`; 0 where it does not flow.
   double rate(std::int32_t activity) const { return activities_[std::size_t(activity)].rate; }
+
+  /// Bytes of its reference flow that an activity has still to move; all where it does not flow.
+  double remaining(std::int32_t activity, double now, double all) const {
+    const Activity& a = activities_[std::size_t(activity)];
+    return a.way < 0 ? all : std::max(0.0, a.remaining - a.rate * (now - a.since));
+  }
 
   /// Seconds by which operations moved their data later than alone, and by what.
   const std::unordered_map<Slowed, double, SlowedHash>& slowed() const { return slowed_; }

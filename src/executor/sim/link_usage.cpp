@@ -27,13 +27,19 @@ void keep_most(std::vector<Row>& rows, double Row::* value) {
 
 std::vector<LinkReport> Engine::link_reports(const Machine& machine) const {
   const double span = end_;
+  std::vector<double> moved = moved_;
+  // A job that repeats is cut off in the middle.
+  for (std::size_t a = 0; a < activities_.size(); ++a)
+    if (const Activity& activity = activities_[a]; activity.busy && activity.skipped_actions == 0)
+      moved[std::size_t(activity.path)] +=
+          activity.bytes - flows_->remaining(std::int32_t(a), span, activity.bytes);
   const auto capacity = [&](LinkIndex link) { return capacities_.of(link) * span; };
   const auto for_paths = [&](auto&& each) {
     for (std::size_t a = 0; a + 1 < first_path_.size(); ++a)
       for (std::int32_t p = first_path_[a]; p < first_path_[a + 1]; ++p)
-        if (moved_[std::size_t(p)] > 0)
+        if (moved[std::size_t(p)] > 0)
           for (const Use& use : paths_[std::size_t(p)].uses)
-            each(use.link, use.weight * moved_[std::size_t(p)], activities_[a].what.job);
+            each(use.link, use.weight * moved[std::size_t(p)], activities_[a].what.job);
   };
 
   LinkReport report;

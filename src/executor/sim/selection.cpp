@@ -152,7 +152,9 @@ std::vector<Choice> Selection::named(const Named& which, OperationKind kind, con
                               rates, bytes);
         !chosen.empty())
       return chosen;
-  return {with(*which.algorithm, nullptr, kind, shape, rates)};
+  // What the library does not have would take it what its ring takes.
+  const TuningCost* cost = machine_.software.tuned_cost("ring", Protocol::simple);
+  return {with(*which.algorithm, cost, kind, shape, rates)};
 }
 
 std::vector<Choice> Selection::choices(OperationKind kind, std::span<const Member> members,

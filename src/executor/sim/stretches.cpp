@@ -34,10 +34,8 @@ void Engine::start_stretch(std::int32_t index, const Role& role, const Action& f
     if (action.doing == Doing::compute) {
       if (action.amount > 0) at = snap(at + action.amount);
     } else if (action.doing == Doing::collective) {
-      const std::int32_t taken = path_of(index, action.kind, action.amount);
-      const Path& path = paths_[std::size_t(taken)];
+      const Path& path = paths_[std::size_t(path_of(index, action.kind, action.amount))];
       const double bytes = action.amount * path.share;
-      moved_[std::size_t(taken)] += bytes;
       at = snap(at + path.delay(action.amount));
       if (bytes > 0) at = snap(at + bytes / path.alone);
       activity.skipped_operations += i > 0 ? 1 : 0;
@@ -54,6 +52,24 @@ void Engine::start_stretch(std::int32_t index, const Role& role, const Action& f
   activity.busy = true;
   activity.skipped_actions = first.stretch;
   events_.add(at, EventKind::moved, index);
+}
+
+void Engine::count_moved(std::int32_t index) {
+  const Activity& activity = activities_[std::size_t(index)];
+  if (activity.skipped_actions == 0) {
+    moved_[std::size_t(activity.path)] += activity.bytes;
+    return;
+  }
+  const Communicator& communicator = lines_.communicators[std::size_t(index)];
+  const Seat& seat = lines_.seats_of(communicator).front();
+  const Role& role = role_of(seat.runner);
+  const std::int32_t first = positions_[std::size_t(seat.runner)].action;
+  for (std::int32_t i = 0; i <= activity.skipped_actions; ++i) {
+    const Action& action = role.actions[std::size_t(first + i)];
+    if (action.doing != Doing::collective) continue;
+    const std::int32_t taken = path_of(index, action.kind, action.amount);
+    moved_[std::size_t(taken)] += action.amount * paths_[std::size_t(taken)].share;
+  }
 }
 
 }  // namespace dlnb::sim

@@ -70,6 +70,19 @@ TEST(Jobs, KnowWhichLinkAndWhoseOperationsSlowedThem) {
   }
 }
 
+// The job that repeats is cut off while it moves data: what it had not moved does not count.
+TEST(Jobs, NeverTakeMoreOfALinkThanThereIs) {
+  const Machine machine = one_node(Bus(4, 10e6, 0));
+  const Schedule endless = same({{"data", 2}}, {all_reduce(1, 30 * MB)});
+
+  const std::vector<Trace> together =
+      simulate({{reduces, {0, 1}, spec(2)}, {endless, {2, 3}, spec(), {0}, true}}, machine);
+
+  const LinkReport& links = together[0].links;
+  EXPECT_LE(links.hot.at(0).utilisation, 1 + 1e-9);
+  EXPECT_GT(links.hot.at(0).utilisation, 0.99);  // the other is always there
+}
+
 TEST(Jobs, AloneAreSlowedByTheirOwnOperationsOnly) {
   const Machine machine = one_node(Bus(4, 10e6, 0));
   const Schedule both = same({{"data", 2}, {"tensor", 2}},

@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <memory>
+
 #include <dlnb/error.hpp>
 
 #include "unit/sim/world.hpp"
@@ -60,6 +62,22 @@ TEST(Selection, ForcesWhatTheMachineFileForcesWhereItCanDoIt) {
 
   EXPECT_EQ(names(selection.choices(all_reduce, members(2, 4), 8)), "tree");
   EXPECT_EQ(names(selection.choices(all_gather, members(2, 4), 8)), "ring");
+}
+
+TEST(Selection, TakesTheRingsCostsForWhatTheLibraryDoesNotHave) {
+  auto library = std::make_shared<Library>();
+  library->costs = {cost("ring", Protocol::simple, 1, 2, 3, 1)};
+  Machine forced = machine();
+  forced.software.library = library;
+  forced.software.forced = "halving_doubling";
+  const Selection selection(forced);
+
+  const std::vector<Choice> choices = selection.choices(all_reduce, members(2, 4), 8);
+
+  ASSERT_EQ(choices.size(), 1u);
+  EXPECT_EQ(choices[0].algorithm->name, "halving_doubling");
+  ASSERT_NE(choices[0].cost, nullptr);
+  EXPECT_EQ(choices[0].cost->start.value, 1);
 }
 
 TEST(Selection, TakesTheFirstRowOfATuningTableThatFits) {
