@@ -121,7 +121,7 @@ TEST_P(RandomSystem, IsMaxMinFairInEveryNetwork) {
 }
 
 TEST_P(RandomSystem, IsTheSameInEveryNetwork) {
-  for (int system = 0; system < 100; ++system) {
+  for (int system = 0; system < 500; ++system) {
     const Links links = draw();
     const std::vector<double> expected = rates_of(links);
     for (const Network* network : networks::all()) {
@@ -181,7 +181,7 @@ TEST_P(RandomSystem, FlowsAgreeWithSolvingEverythingAtEveryChange) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, RandomSystem, testing::Range(1u, 101u));
+INSTANTIATE_TEST_SUITE_P(Seeds, RandomSystem, testing::Range(1u, 21u));
 
 }  // namespace
 }  // namespace dlnb
