@@ -56,8 +56,8 @@ std::pair<double, double> bubble_of(const Trace& trace, const Schedule& schedule
 }
 
 // 7 of the 23 slots of an iteration are the bubble of 8 stages and 16 micro-batches; with empty messages that is all of
-// the paper's "communication". Live phases have their full length, beside which a late wake-up is small; of what is waited,
-// late wake-ups of eight threads on two cores are up to 2 %. Another program on the machine may spoil a run, not three.
+// the paper's "communication". Live phases have their full length, beside which a late wake-up is small. Another program on
+// the machine may spoil a run, not three.
 TEST(Bubble, OfEightStagesAndSixteenMicrobatches) {
   const Tried tried{"bubble", "llama2-7b", "dp+pp", {{"message_scale", "0"}, {"compute_scale", "1"}}};
   const RunSpec spec = test::spec_of(tried, "threads");
@@ -65,15 +65,15 @@ TEST(Bubble, OfEightStagesAndSixteenMicrobatches) {
 
   const auto [communication, bubble] = bubble_of(simulated(schedule, spec), schedule);
   EXPECT_NEAR(communication, 7.0 / 23, 0.0005);
-  EXPECT_GT(bubble, 0.998);
+  EXPECT_GT(bubble, 0.9985);
 
   std::pair<double, double> live;
   for (int run = 0; run < 3; ++run) {
     live = bubble_of(*run_live(schedule, spec), schedule);
-    if (std::abs(live.first - 7.0 / 23) < 0.005 && live.second > 0.97) break;
+    if (std::abs(live.first - 7.0 / 23) < 0.005 && live.second > 0.985) break;
   }
   EXPECT_NEAR(live.first, 7.0 / 23, 0.005);
-  EXPECT_GT(live.second, 0.97);
+  EXPECT_GT(live.second, 0.985);
 }
 
 }  // namespace
