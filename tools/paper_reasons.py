@@ -136,7 +136,7 @@ fast, and with nodes drawn at random from the whole machine.
 {table(["plan ", "model ", "machine ", "GPUs", "communication", "wide cables", "random nodes", "iteration",
         "wide cables", "random nodes"], crossing)}
 * On an idle machine routes by load leave nothing to gain: wider cables and other nodes change communication by at most
-  0.9 points (DP+PP+EP on Alps), everything else by 0.1 to 0.4. That placement alone changes little is what the paper finds too. Alps and
+  0.9 points (DP+PP+EP on Alps), everything else by at most 0.4. That placement alone changes little is what the paper finds too. Alps and
   JUPITER, which have the same nodes, agree within 2.1 points (the paper finds them comparable, V-B).
 * **JUPITER's 75 %** was seen on 17 and 18 groups and is not reproduced: there is nobody else on the simulated network, and without
   others its efficiency stays at 90 % and more.
@@ -149,7 +149,7 @@ at 1024 GPUs:
 
 {table(["machine ", "compute c", "all-to-all a", "least, %", "least with a/8, %", "wide cables, %",
         "simulated, %"], experts)}
-* **DP+PP+EP communicates too much on every machine**, by 2 to 18 points, and not because of the network model: by hand, too,
+* **DP+PP+EP communicates too much on every machine**, by 1 to 18 points, and not because of the network model: by hand, too,
   more than 50 % remain on these three. A part for one of the 8 ranks has 8.39 MB: 4096 tokens, each to
   2 of 8 experts, 4096 elements of 2 bytes. Table I lists 8.0 MB as *per-rank* message size. If that is all
   that a rank sends, the all-to-all is an eighth, and the least falls to the lower part of the paper's range.
