@@ -76,6 +76,7 @@ struct CollSpec {
   std::string placement = "linear";
   std::string devices;  ///< "0-3,8" instead of a placement
   std::int64_t seed = 1;
+  Value noise;  ///< simulated: as RunSpec's
   int iterations = 20;
   int warmup = 5;
   Seconds watchdog{60};

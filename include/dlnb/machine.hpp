@@ -151,6 +151,7 @@ struct Software {
   unsigned network_protocols = (1u << protocols) - 1;
   bool node_reduces = false;     ///< NVLS
   bool network_reduces = false;  ///< SHARP
+  double overlap_slowdown = 1;   ///< compute takes so many times as long while its rank communicates
 
   OperationCost cost_of(std::string_view operation) const {
     if (const auto found = measured.find(operation); found != measured.end()) return found->second;

@@ -67,6 +67,10 @@ struct RunSpec {
   std::string devices;               ///< simulate: "0-3,8" instead of a placement
   std::string network = "max_min";
   std::int64_t seed = 1;
+  Value noise;  ///< simulate: an array of tables { kind, … }, checked where it is used; empty: none
+  double overlap_slowdown =
+      0;  ///< simulate: compute takes so many times as long beside communication; 0: the machine's
+  std::string lower;  ///< simulate: collectives as messages, by this algorithm; empty: as coupled flows
 
   Value origin;
 };
