@@ -20,6 +20,10 @@ std::string machine_file(const Value& base, const Calibration& calibration, cons
   file.set_path("source", text(source));
   for (const auto& [key, value] : base.table())
     if (!file.find(key) && key != "software") file.set_path(key, value);
+  // What chooses algorithms stays as the structure has it: the costs were fitted to them.
+  if (const Value* software = base.find("software"))
+    for (const auto& [key, value] : software->table())
+      if (!calibration.costs.contains(key)) file.set_path("software." + key, value);
   file.set_path("software.source", text(source));
   for (const auto& [operation, cost] : calibration.costs) {
     Value own(Value::Table{}, "");

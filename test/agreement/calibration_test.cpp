@@ -4,6 +4,7 @@
 
 #include <cmath>
 
+#include "calibration/machine_file.hpp"
 #include "machine/machine.hpp"
 #include "pipeline.hpp"
 #include "unit/scratch.hpp"
@@ -66,6 +67,38 @@ TEST(Calibration, FindsTheCostsOfASimulatedMachineAgain) {
   EXPECT_NEAR(found.costs.at("message").start.value + found.costs.at("message").step.value, 25e-6, 0.3e-6);
   EXPECT_NEAR(found.costs.at("message").efficiency, 0.9, 0.002);
   for (const CalibrationRow& row : found.rows) EXPECT_LT(std::abs(row.error()), 0.005) << row.bytes;
+}
+
+// The costs belong to the algorithm they were fitted with.
+TEST(Calibration, KeepsTheAlgorithmOfTheStructure) {
+  const Scratch folder;
+  const std::string base =
+      folder
+          .write("base.toml",
+                 std::string(structure) + "[software]\nsource = \"told\"\nalgorithm = \"ring\"\n")
+          .string();
+  Calibration found;
+  found.costs["all-reduce"] = {{30e-6}, {11e-6}, 0.8};
+
+  const std::string written = machine_file(read_document(base), found, "toy", "measured");
+
+  const Machine machine = load_machine(folder.write("written.toml", written).string(), "test");
+  EXPECT_EQ(machine.software.forced, "ring");
+  EXPECT_EQ(machine.software.cost_of("all-reduce").efficiency, 0.8);
+}
+
+// Sizes at which a library is slow say nothing of the others.
+TEST(Calibration, IsNotPulledByAFewSlowSizes) {
+  const Scratch folder;
+  const std::string base = folder.write("base.toml", structure).string();
+  const std::string real = folder.write("real.toml", std::string(structure) + costs).string();
+  std::vector<CollTable> measured = measured_on(real);
+  measured.front().rows[2].time *= 2;
+
+  const Calibration found = calibrate(base, measured);
+
+  EXPECT_NEAR(found.costs.at("all-reduce").efficiency, 0.8, 0.02);
+  EXPECT_NEAR(found.costs.at("all-reduce").step.value, 11e-6, 1e-6);
 }
 
 // 30 % noise on one size moves a cost; the error of the sizes that were not fitted shows it.

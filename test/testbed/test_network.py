@@ -6,6 +6,7 @@ import pathlib
 import signal
 import subprocess
 import time
+import tomllib
 import unittest
 
 from program import NAME, TOOL, counters, have_testbed, on_host, tool, transfer
@@ -105,6 +106,14 @@ class Network(unittest.TestCase):
         [far] = transfer([("h1", "h5")], SIZE)
         self.assertAlmostEqual(near / (200 * PAYLOAD), 1, delta=0.1)
         self.assertAlmostEqual(far / (100 * PAYLOAD), 1, delta=0.1)
+
+    def test_the_machine_file_is_of_what_is_up(self):
+        have_testbed("--shape", "two-level", "--link", "200 Mbit/s", "--uplink", "100 Mbit/s")
+        done = tool("machine", NAME)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        machine = tomllib.loads(done.stdout)
+        self.assertEqual(machine["network"]["endpoint_capacity"], "200 Mbit/s")
+        self.assertEqual(machine["network"]["leaf_capacity"], "100 Mbit/s")
 
     def test_two_connections_share_an_uplink(self):
         have_testbed("--shape", "two-level", "--link", "100 Mbit/s", "--uplink", "100 Mbit/s")

@@ -32,9 +32,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The options of `coll` that say where and how long.
-constexpr std::string_view measuring[] = {"ranks",   "backend",    "hosts",    "agent",
-                                          "testbed", "dtype",      "min_size", "max_size",
-                                          "factor",  "iterations", "warmup",   "watchdog"};
+constexpr std::string_view measuring[] = {"ranks",  "backend",  "hosts",    "agent",  "testbed",
+                                          "dtype",  "min_size", "max_size", "factor", "iterations",
+                                          "warmup", "watchdog", "devices",  "overlap"};
 /// What they are unless typed: few sizes, from where latency counts to where bandwidth does.
 constexpr std::pair<const char*, const char*> usual[] = {
     {"--min-size", "64"}, {"--max-size", "16MiB"}, {"--factor", "8"}};
@@ -79,10 +79,15 @@ using Options = std::vector<std::pair<std::string, std::string>>;
 class Measurement {
  public:
   explicit Measurement(const Arguments& given)
-      : typed_(words_of(given, measuring_arguments(), {"--ranks", "--min-size", "--max-size", "--factor"})) {
+      : typed_(words_of(given, measuring_arguments(),
+                        {"--ranks", "--min-size", "--max-size", "--factor", "--devices"})) {
     for (const Argument& argument : measuring_arguments())
-      if (given.has(argument.name)) values_[argument.name] = given.text(argument.name);
+      if (given.has(argument.name))
+        values_[argument.name] = argument.value.empty() ? "true" : given.text(argument.name);
     on_hosts_ = given.has("--hosts") || given.has("--testbed");
+    if (given.has("--devices") && !(on_hosts_ && given.has("--machine")))
+      throw UserError("--devices", "says where the hosts are in the structure of --machine",
+                      "give --hosts or --testbed, and --machine, too");
     const CollSpec spec = spec_of({});
     ranks_ = spec.ranks > 0 ? spec.ranks : usable_cores();
     if (ranks_ < 2) throw UserError("--ranks", "nothing is communicated by one rank", "ask for 2 or more");
@@ -101,12 +106,16 @@ class Measurement {
     for (const auto& [name, value] : complete(options)) words.insert(words.end(), {name, value});
     words.insert(words.end(), {"--output", file.string()});
     run_again({words}, false);
-    return read_coll_table(file, spec_of(complete(options)));
+    CollTable table = read_coll_table(file, spec_of(complete(options)));
+    table.spec.overlap = false;  // a simulated transfer blocks nobody
+    return table;
   }
 
   /// Everything the costs are fitted to.
   std::vector<CollTable> tables() const {
     const std::string collectives = "all-reduce,all-gather,reduce-scatter,all-to-all,broadcast";
+    // To and fro there is nothing to overlap.
+    const char* pattern = values_.contains("--overlap") ? "ring" : "ping-pong";
     std::vector<Options> runs;
     const auto add = [&](std::int64_t ranks, std::int64_t groups, const char* grouping) {
       const std::string r = fmt::format("{}", ranks), g = fmt::format("{}", groups);
@@ -114,7 +123,7 @@ class Measurement {
           {{"--operation", collectives}, {"--ranks", r}, {"--groups", g}, {"--grouping", grouping}});
       if (ranks / groups % 2 == 0)
         runs.push_back({{"--operation", "send-recv"},
-                        {"--pattern", "ping-pong"},
+                        {"--pattern", pattern},
                         {"--ranks", r},
                         {"--groups", g},
                         {"--grouping", grouping}});
