@@ -74,11 +74,32 @@ OnPartial partial_trace(const RunSpec& spec, const Schedule& schedule, const OnP
       [&spec, &schedule, on_partial](const Trace& trace) { on_partial(live_result(spec, schedule, trace)); };
 }
 
+std::vector<Member> members_on(const Machine& machine, const Placement& placement) {
+  std::vector<Member> members;
+  for (const int device : placement)
+    members.push_back(
+        {device, machine.node_of(device), machine.nics_per_node > 0 ? machine.nic_of(device) : 0});
+  return members;
+}
+
+void refuse_lowered(const RunSpec& spec) {
+  if (const Value* given = spec.origin.find("lower"))
+    throw UserError(where_of(*given, "lower"), "the library of a live run does collectives itself",
+                    "leave it out, or simulate");
+}
+
 Placement placement_of(const CollSpec& spec, const Machine& machine) {
   return place(machine, {{spec.ranks, spec.placement, spec.devices, spec.seed, "--ranks"}}).front();
 }
 
 }  // namespace
+
+Schedule lowered(const Schedule& schedule, const RunSpec& spec, std::vector<Member> members) {
+  if (spec.lower.empty()) return schedule;
+  const Value* given = spec.origin.find("lower");
+  const std::string where = given ? where_of(*given, "lower") : "--lower";
+  return lower(schedule, {&entry_called(collectives::all(), spec.lower, where), std::move(members), where});
+}
 
 Schedule make_schedule(const RunSpec& spec) { return make_schedule(spec, device_of(spec)); }
 
@@ -103,6 +124,9 @@ std::vector<Result> simulate(const std::vector<JobSpec>& jobs) {
     requests.push_back({spec.ranks, spec.placement, spec.devices, spec.seed, "--ranks"});
   }
   const std::vector<Placement> placements = place(machine, requests);
+  for (std::size_t j = 0; j < jobs.size(); ++j)
+    if (!jobs[j].run.lower.empty())
+      schedules[j] = lowered(schedules[j], jobs[j].run, members_on(machine, placements[j]));
   std::vector<SimulatedJob> together;
   for (std::size_t j = 0; j < jobs.size(); ++j)
     together.push_back({schedules[j], placements[j], jobs[j].run, jobs[j].start, jobs[j].repeat});
@@ -132,6 +156,7 @@ std::vector<Result> simulate(const std::vector<JobSpec>& jobs) {
 }
 
 std::optional<Result> run(const RunSpec& spec, const OnPartialResult& on_partial) {
+  refuse_lowered(spec);
   const Schedule schedule = make_schedule(spec);
   const std::optional<Trace> trace = run_live(schedule, spec, partial_trace(spec, schedule, on_partial));
   if (!trace) return std::nullopt;
@@ -140,6 +165,7 @@ std::optional<Result> run(const RunSpec& spec, const OnPartialResult& on_partial
 
 int start_ranks(const RunSpec& spec, const std::vector<std::string>& command,
                 const OnPartialResult& on_partial) {
+  refuse_lowered(spec);
   const Schedule schedule =
       make_schedule(spec);  // whatever is wrong with it is said here, and not by every rank
   return launch(schedule, spec, command, partial_trace(spec, schedule, on_partial));

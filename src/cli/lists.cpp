@@ -15,6 +15,7 @@
 #include "executor/live/backend.hpp"
 #include "executor/live/energy.hpp"
 #include "executor/sim/network.hpp"
+#include "executor/sim/noise.hpp"
 #include "machine/machine.hpp"
 #include "model/model.hpp"
 #include "report/coll_report.hpp"
@@ -94,6 +95,18 @@ Table energies_table() {
   return table;
 }
 
+Table noises_table() {
+  Table table{{"name", "summary", "options"}, {}};
+  for (const NoiseKind* kind : noises::all()) {
+    std::string options;
+    for (const OptionInfo& option : kind->options())
+      options += fmt::format("{}{}{}: {}", options.empty() ? "" : "; ", option.name,
+                             option.fallback.empty() ? "" : " = " + option.fallback, option.help);
+    table.rows.push_back({kind->name, kind->summary, options});
+  }
+  return table;
+}
+
 Table metrics_table() {
   Table table{{"name", "unit", "definition"}, {}};
   for (const MetricKind* metric : metrics::all())
@@ -124,6 +137,7 @@ constexpr Listing all_listings[] = {
      [] { return names_and_summaries(placements::all()); }},
     {"networks", "network models of `simulate`; src/executor/sim/networks/",
      [] { return names_and_summaries(networks::all()); }},
+    {"noises", "what disturbs a simulated run; src/executor/sim/noises/", noises_table},
     {"collectives", "algorithms of collectives; src/schedule/collectives/",
      [] { return names_and_summaries(collectives::all()); }},
     {"metrics", "what is computed from a trace; src/analysis/metrics/", metrics_table},

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include <dlnb/collective.hpp>
 #include <dlnb/document.hpp>
 #include <dlnb/error.hpp>
 #include <dlnb/options.hpp>
@@ -15,6 +16,7 @@
 #include "executor/live/backend.hpp"
 #include "executor/live/live.hpp"
 #include "executor/sim/network.hpp"
+#include "executor/sim/noise.hpp"
 #include "machine/machine.hpp"
 #include "model/model.hpp"
 #include "schedule/pass.hpp"
@@ -45,6 +47,8 @@ constexpr Names names[] = {
     {"backend", [] { return names_of(backends::all()); }},
     {"placement", [] { return names_of(placements::all()); }},
     {"network", [] { return names_of(networks::all()); }},
+    {"noise", [] { return names_of(noises::all()); }},
+    {"lower", [] { return names_of(collectives::all()); }},
 };
 
 std::string placeholder(const std::string& type) {
@@ -53,6 +57,7 @@ std::string placeholder(const std::string& type) {
   if (type == "time") return "TIME";
   if (type == "size") return "SIZE";
   if (type == "plan") return "PLAN";
+  if (type == "noise") return "KIND";
   if (type == "text") return "NAME";
   if (type == "list") return "LIST";
   return "WORD";

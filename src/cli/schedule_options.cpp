@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include <dlnb/collective.hpp>
 #include <dlnb/document.hpp>
 #include <dlnb/error.hpp>
 #include <dlnb/options.hpp>
@@ -38,16 +37,6 @@ bool is_number(const std::string& text) {
 
 }  // namespace
 
-Argument lower_argument() {
-  return {.name = "--lower",
-          .value = "ALGORITHM",
-          .help =
-              "collectives as sends and receives, by this algorithm where it can do them, else ring and "
-              "pairwise; all ranks count as one node",
-          .known = [] { return names_of(collectives::all()); },
-          .group = "Result"};
-}
-
 std::vector<Argument> schedule_arguments() {
   std::vector<Argument> all = run_arguments(Purpose::schedule);
   all.push_back({.name = "--role",
@@ -56,18 +45,13 @@ std::vector<Argument> schedule_arguments() {
                  .fallback = "all",
                  .known = [] { return std::vector<std::string>{"first", "middle", "last", "all"}; },
                  .group = "Which ranks"});
-  all.push_back(lower_argument());
   all.push_back({.name = "--rank", .value = "N", .help = "the one rank to show", .group = "Which ranks"});
   return all;
 }
 
 Schedule schedule_from(const Arguments& given) {
-  const Schedule schedule = make_schedule(spec_from(given, Purpose::schedule));
-  if (!given.has("--lower")) return schedule;
-  LowerSpec spec;
-  spec.where = "--lower";
-  spec.algorithm = &entry_called(collectives::all(), given.text("--lower"), spec.where);
-  return lower(schedule, spec);
+  const RunSpec spec = spec_from(given, Purpose::schedule);
+  return lowered(make_schedule(spec), spec, {});
 }
 
 std::vector<std::int64_t> chosen_roles(const Arguments& given, const Schedule& schedule) {

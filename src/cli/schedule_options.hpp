@@ -13,9 +13,6 @@ namespace dlnb {
 /// --role and --rank, with the options of a run in front.
 std::vector<Argument> schedule_arguments();
 
-/// --lower
-Argument lower_argument();
-
 /// The schedule that the options describe, lowered where they say so.
 Schedule schedule_from(const Arguments& given);
 

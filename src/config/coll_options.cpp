@@ -11,6 +11,7 @@
 
 #include "config/config.hpp"
 #include "config/named_options.hpp"
+#include "config/noise_option.hpp"
 
 namespace dlnb {
 namespace {
@@ -152,6 +153,9 @@ constexpr auto table = options(
           "simulated devices of the ranks in order, such as 0-3,8, or nodes by name, n[1-4]; default: by "
           "placement"),
     option("seed", &CollSpec::seed, "of everything random", not_negative),
+    NoiseOption<CollSpec>{"noise", &CollSpec::noise,
+                          "what disturbs simulated operations: a kind, a table such as {kind = \"outliers\", "
+                          "probability = 0.01, factor = 5}, or an array of them"},
     option("iterations", &CollSpec::iterations, "timed operations of every size", Range{1, 1e7}),
     option("warmup", &CollSpec::warmup, "operations before them that are not timed", Range{0, 1e6}),
     option("watchdog", &CollSpec::watchdog, "longest wait for one operation before a rank counts as lost",
@@ -180,10 +184,13 @@ Value make_coll_overrides(const std::vector<Assignment>& assignments) {
   Value tree(Value::Table{}, "");
   for (const Assignment& assignment : assignments) {
     const auto option = std::ranges::find(known, assignment.key, &OptionInfo::name);
-    const bool is_text = option != known.end() && (option->type == "text" || option->type == "list");
+    const bool is_noise = assignment.key == "noise" && assignment.text.find_first_of("[{") != 0;
+    const bool is_text =
+        is_noise || (option != known.end() && (option->type == "text" || option->type == "list"));
     const bool verbatim = is_text && !assignment.text.starts_with('[');
     Value value =
         verbatim ? Value(assignment.text, assignment.where) : parse_value(assignment.text, assignment.where);
+    if (assignment.key == "noise") value = noise_table(value);
     // What a later one overrides must make sense as well.
     Value alone;
     alone.set_path(assignment.key, value);
@@ -201,8 +208,10 @@ CollSpec read_coll_spec(const std::vector<std::filesystem::path>& spec_files, co
     layer.table();
     CollSpec unused;
     table.read(layer, "", unused);  // an overridden mistake is still one, named by its own line
+    make_room_for_noise(tree, layer);
     tree.merge(layer);
   }
+  make_room_for_noise(tree, overrides);
   tree.merge(overrides);
   CollSpec spec;
   table.read(tree, "", spec);

@@ -9,6 +9,7 @@
 #include <dlnb/error.hpp>
 
 #include "config/named_options.hpp"
+#include "config/noise_option.hpp"
 #include "config/plan.hpp"
 #include "config/request.hpp"
 
@@ -39,6 +40,23 @@ Value members(const Value& table, Chosen chosen) {
   return Value(std::move(some), table.where());
 }
 
+void anchor_noise(Value& layer, const std::filesystem::path& folder) {
+  const Value* noise = layer.find("noise");
+  if (noise == nullptr || noise->is_string()) return;
+  Value tables = noise_tables(*noise, "noise");
+  Value::Array anchored;
+  for (Value table : tables.array()) {
+    const Value* file = table.find("file");
+    if (file != nullptr && file->is_string() &&
+        std::filesystem::path(std::get<std::string>(file->data())).is_relative())
+      table.set_path("file", Value((folder / std::get<std::string>(file->data())).lexically_normal().string(),
+                                   file->where()));
+    anchored.push_back(std::move(table));
+  }
+  // What is one table stays one, for a later layer to change.
+  layer.set_path("noise", noise->is_table() ? anchored.front() : Value(std::move(anchored), noise->where()));
+}
+
 // A path written in a file means a file beside it.
 void anchor_paths(Value& layer, const std::filesystem::path& folder) {
   for (const std::string key : {"model", "device", "machine", "plan", "plan.name", "recorder"}) {
@@ -49,6 +67,7 @@ void anchor_paths(Value& layer, const std::filesystem::path& folder) {
     if (composition || !looks_like_a_path(text) || std::filesystem::path(text).is_absolute()) continue;
     layer.set_path(key, Value((folder / text).lexically_normal().string(), value->where()));
   }
+  anchor_noise(layer, folder);
 }
 
 // Files and overrides, laid over each other one by one.
@@ -68,9 +87,10 @@ class Layers {
         for (const char* scaled : {"message_scale", "compute_scale"})
           if (!layer.find(scaled)) rest.set_path(scaled, value);
       } else {
-        rest.set_path(key, value);
+        rest.set_path(key, key == "noise" ? noise_table(value) : value);
       }
     }
+    make_room_for_noise(tree_, rest);
     tree_.merge(rest);
   }
 
@@ -163,18 +183,22 @@ JobSpec read_job(const Value& table, std::size_t number, const std::filesystem::
 
 Value make_overrides(const std::vector<Assignment>& assignments) {
   std::vector<Assignment> ordered = assignments;
-  std::stable_partition(ordered.begin(), ordered.end(), [](const Assignment& a) { return a.key == "plan"; });
+  std::stable_partition(ordered.begin(), ordered.end(),
+                        [](const Assignment& a) { return a.key == "plan" || a.key == "noise"; });
 
   const std::vector<OptionInfo> known = run_options();
   Value tree(Value::Table{}, ""), plan;
   for (const Assignment& assignment : ordered) {
     const auto option =
         std::find_if(known.begin(), known.end(), [&](const auto& o) { return o.name == assignment.key; });
-    const bool is_text = option != known.end() && (option->type == "text" || option->type == "plan");
+    const bool is_noise = assignment.key == "noise" && assignment.text.find_first_of("[{") != 0;
+    const bool is_text =
+        is_noise || (option != known.end() && (option->type == "text" || option->type == "plan"));
     // A model called '7' is a name, not a number; only a plan may also be a table.
     const bool verbatim = is_text && !assignment.text.starts_with('{');
     Value value =
         verbatim ? Value(assignment.text, assignment.where) : parse_value(assignment.text, assignment.where);
+    if (assignment.key == "noise") value = noise_table(value);
     if (assignment.key == "plan" || assignment.key.starts_with("plan.")) {
       Value change;
       change.set_path(assignment.key, std::move(value));

@@ -7,6 +7,7 @@
 
 #include "config/config.hpp"
 #include "config/named_options.hpp"
+#include "config/noise_option.hpp"
 #include "config/request.hpp"
 
 namespace dlnb {
@@ -107,7 +108,17 @@ constexpr auto table = options(
                    "simulated devices of the ranks in order, such as 0-3,8, or nodes by name, n[1-4]; "
                    "default: by placement"),
     named<RunSpec>("network", &RunSpec::network, "how simulated flows share links"),
-    option("seed", &RunSpec::seed, "of everything random", not_negative));
+    option("seed", &RunSpec::seed, "of everything random", not_negative),
+    NoiseOption<RunSpec>{"noise", &RunSpec::noise,
+                         "what disturbs a simulated run: a kind, a table such as {kind = \"periodic\", "
+                         "period = \"10 ms\", duration = \"25 us\"}, or an array of them"},
+    option("overlap_slowdown", &RunSpec::overlap_slowdown,
+           "simulated compute takes so many times as long while its rank communicates; default: as the "
+           "machine's file says, else 1",
+           Range{1, 1e3}),
+    named<RunSpec>("lower", &RunSpec::lower,
+                   "simulate collectives as sends and receives, by this algorithm where it can do them, else "
+                   "ring and pairwise (`schedule`: all ranks on one node); default: as coupled flows"));
 
 }  // namespace
 
@@ -115,7 +126,8 @@ std::vector<OptionInfo> run_options() {
   std::vector<OptionInfo> all = table.info(Request{});
   // Zero and empty stand for "not given", which the help states better.
   for (OptionInfo& info : all)
-    if (info.name == "ranks" || info.name == "sequence") info.fallback.clear();
+    if (info.name == "ranks" || info.name == "sequence" || info.name == "overlap_slowdown")
+      info.fallback.clear();
   return all;
 }
 

@@ -49,6 +49,7 @@ struct CostFields {
   double least_pieces = 1;
   std::string algorithm;
   std::vector<std::string> network_protocols;
+  double overlap_slowdown = 1;
   bool nvls = false, sharp = false;
   std::string source;
 };
@@ -69,6 +70,8 @@ constexpr auto cost_options = options(
     option("network_protocols", &CostFields::network_protocols, "those the library uses between nodes"),
     option("nvls", &CostFields::nvls, "the switches inside a node multicast and reduce"),
     option("sharp", &CostFields::sharp, "the switches between nodes reduce"),
+    option("overlap_slowdown", &CostFields::overlap_slowdown,
+           "compute takes so many times as long while its rank communicates", Range{1, 1e3}),
     option("source", &CostFields::source, "where these are published or measured"));
 
 constexpr auto operation_cost_options = options(
@@ -131,6 +134,7 @@ Software read_software(const Value& table) {
     software.forced_where = located(*forced, "software.algorithm");
   software.node_reduces = costs.nvls;
   software.network_reduces = costs.sharp;
+  software.overlap_slowdown = costs.overlap_slowdown;
   if (const Value* words = table.find("network_protocols"))
     software.network_protocols = read_protocols(*words);
   if (const Value* library = table.find("library")) {

@@ -15,7 +15,7 @@ from program import PROGRAM, ProgramTest, has_page, run
 COMMANDS = ["run", "simulate", "coll", "calibrate", "validate", "schedule print", "schedule check", "schedule ledger", "report", "list", "doctor",
             "completion"]
 LISTS = ["models", "devices", "machines", "plans", "passes", "orders", "backends", "energies", "topologies", "placements",
-         "networks", "collectives", "metrics", "formats", "coll-formats", "costs", "commands"]
+         "networks", "noises", "collectives", "metrics", "formats", "coll-formats", "costs", "commands"]
 DP = ["--plan", "dp", "--model", "vit-h"]
 SMALL = ["simulate", *DP, "--machine", "leonardo", "--ranks", "8"]
 THREADS = ["run", *DP, "--device", "a100", "--backend", "threads", "--ranks", "2", "--scale", "1/512"]

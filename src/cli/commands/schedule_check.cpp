@@ -15,7 +15,6 @@ namespace {
 
 std::vector<Argument> arguments() {
   std::vector<Argument> all = run_arguments(Purpose::schedule);
-  all.push_back(lower_argument());
   all.push_back({.name = "--format",
                  .value = "FORMAT",
                  .help = "how to print",

@@ -10,6 +10,7 @@
 #include <dlnb/error.hpp>
 
 #include "core/progress.hpp"
+#include "executor/sim/noise.hpp"
 #include "executor/sim/sim.hpp"
 
 namespace dlnb {
@@ -85,22 +86,32 @@ Schedule schedule_of(const CollSpec& spec, const CollRow& row) {
   return schedule;
 }
 
-/// Fills in the times of a row: an operation that follows its like.
+/// Fills in the times of a row: operations that follow their like. Without noise one is like the other.
 void simulate_row(const CollSpec& spec, const Machine& machine, const Placement& placement, CollRow& row) {
   const Schedule schedule = schedule_of(spec, row);
   RunSpec repeated;
-  repeated.iterations = 1;
-  repeated.warmup = 1;
+  const bool is_disturbed = !sim::make_disturbance(spec.noise, spec.seed).is_none();
+  repeated.iterations = is_disturbed ? spec.iterations : 1;
+  repeated.warmup = is_disturbed ? spec.warmup : 1;
+  repeated.noise = spec.noise;
+  repeated.seed = spec.seed;
   const Trace trace = simulate(schedule, machine, placement, repeated);
+  row.series.assign(std::size_t(repeated.iterations), 0);
   const bool messages = row.operation == CollOperation::send_recv;
   double sum = 0;
   int counted = 0;
   row.low = INFINITY, row.high = 0;
   for (const RankTrace& rank : trace.ranks) {
-    double seconds = double(rank.iteration_end[0] - rank.iteration_begin[0]) * 1e-9;
-    if (messages && spec.pattern == MessagePattern::ping_pong) seconds /= 2;
     // A small message leaves its sender at once: what one takes is seen where it arrives.
     if (messages && spec.pattern == MessagePattern::one_way && schedule.role_of(rank.rank) % 2 == 0) continue;
+    double seconds = 0;
+    for (std::size_t i = 0; i < row.series.size(); ++i) {
+      double one = double(rank.iteration_end[i] - rank.iteration_begin[i]) * 1e-9;
+      if (messages && spec.pattern == MessagePattern::ping_pong) one /= 2;
+      row.series[i] = std::max(row.series[i], one);
+      seconds += one;
+    }
+    seconds /= double(row.series.size());
     ++counted;
     sum += seconds;
     row.low = std::min(row.low, seconds);
@@ -108,7 +119,8 @@ void simulate_row(const CollSpec& spec, const Machine& machine, const Placement&
   }
   row.time = sum / counted;
   row.iterations = spec.iterations;
-  if (spec.series) row.series.assign(std::size_t(spec.iterations), row.high);
+  if (!spec.series) row.series.clear();
+  else if (!is_disturbed) row.series.assign(std::size_t(spec.iterations), row.high);
   set_bandwidths(row);
 }
 
@@ -151,8 +163,11 @@ CollTable simulate(const CollSpec& spec, const Machine& machine, const Placement
                          std::int64_t(spec.operations.size() * spec.dtypes.size() * sizes.size()));
       }
   }
-  table.notes.push_back(
-      "simulated: every iteration takes the same time; buffers in place or not are no different");
+  const sim::Disturbance disturbance = sim::make_disturbance(spec.noise, spec.seed);
+  if (disturbance.is_none())
+    table.notes.push_back(
+        "simulated: every iteration takes the same time; buffers in place or not are no different");
+  else table.notes.push_back(disturbance.text + "; buffers in place or not are no different");
   return table;
 }
 

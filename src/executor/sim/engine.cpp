@@ -37,6 +37,7 @@ Engine::Engine(const std::vector<Role>& roles, const Lines& lines, const std::ve
   find_paths(machine, placement);
   moved_.resize(paths_.size());
   flows_.emplace(capacities_, network, paths_, first_path_);
+  follow_disturbances(machine, placement);
   find_private_activities();
   for (std::size_t a = 0; a < activities_.size(); ++a) {
     const auto index = std::int32_t(a);
@@ -117,7 +118,8 @@ int Engine::completed_iterations(std::size_t job) const {
 
 void Engine::run() {
   for (std::size_t runner = 0; runner < positions_.size(); ++runner) {
-    const double start = job_of(std::int32_t(runner)).start;
+    double start = job_of(std::int32_t(runner)).start;
+    if (pace_) start = pace_->first(std::int32_t(runner), start);
     if (start > 0) events_.add(start, EventKind::computed, std::int32_t(runner));
     else advance(std::int32_t(runner), 0);
   }
@@ -130,7 +132,7 @@ void Engine::run() {
       } else if (flows_->next() == now) {
         const std::int32_t activity = flows_->first();
         flows_->finish(activity, now);
-        complete(activity, now);
+        moved(activity, now);
       } else {
         break;
       }
@@ -145,12 +147,14 @@ void Engine::run() {
 
 void Engine::happen(const Event& event) {
   switch (event.kind) {
-    case EventKind::computed: return advance(event.subject, event.at);
+    case EventKind::computed:
+      if (pace_ && !pace_->is_due(event.subject, event.at)) return;
+      return advance(event.subject, event.at);
     case EventKind::started: {
       const Activity& activity = activities_[std::size_t(event.subject)];
       return flows_->begin(event.subject, activity.path, activity.bytes, event.at, activity.what);
     }
-    case EventKind::moved: return complete(event.subject, event.at);
+    case EventKind::moved: return moved(event.subject, event.at);
   }
 }
 
@@ -217,6 +221,10 @@ void Engine::advance(std::int32_t index, double now) {
       if (begin(index, action, now)) return;
     }
     if (must_wait(index, action)) return;
+    if (pace_) {
+      if (const double free = pace_->wake(index, now); free > now)
+        return events_.add(free, EventKind::computed, index);
+    }
     if (here != nullptr) {
       here->end = time;
       if (action.blocking && !action.eager) here->completed = time;
@@ -236,7 +244,9 @@ bool Engine::begin(std::int32_t runner, const Action& action, double now) {
   switch (action.doing) {
     case Doing::compute:
       if (action.amount <= 0) return false;
-      events_.add(now + action.amount, EventKind::computed, runner);
+      events_.add(pace_ ? pace_->begin(runner, positions_[std::size_t(runner)].iteration, now, action.amount)
+                        : now + action.amount,
+                  EventKind::computed, runner);
       return true;
     case Doing::collective:
       arrive(lines_.activity(runner, action.line), number_of(runner, action), now);
@@ -340,6 +350,10 @@ void Engine::start(std::int32_t index, const Action& action, double now) {
   activity.bytes = action.amount * path.share;
   activity.what.kind = action.kind;
   activity.what.phase = action.phase;
+  if (pace_) {
+    pace_->started(index, now);
+    communicate(index, activity.completed, 1, now);
+  }
   events_.add(now + path.delay(action.amount), activity.bytes > 0 ? EventKind::started : EventKind::moved,
               index);
 }
@@ -359,6 +373,7 @@ void Engine::complete(std::int32_t index, double now) {
   const std::int64_t number = activity.completed + activity.skipped_operations;
   activity.completed = number + 1;
   activity.busy = false;
+  if (pace_) communicate(index, number, -1, now);
   if (lines_.is_pair(index)) {
     const Pair& pair = lines_.pair(index);
     complete_at(lines_.runner_of[std::size_t(pair.sender)], pair.send_line, index, number, now);

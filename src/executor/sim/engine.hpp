@@ -14,6 +14,8 @@
 #include "executor/sim/events.hpp"
 #include "executor/sim/flows.hpp"
 #include "executor/sim/lines.hpp"
+#include "executor/sim/noise.hpp"
+#include "executor/sim/pace.hpp"
 #include "executor/sim/paths.hpp"
 #include "executor/sim/program.hpp"
 
@@ -28,6 +30,7 @@ struct Job {
   double start = 0;        ///< seconds
   bool repeats = false;    ///< goes on until the others have finished
   Trace* trace = nullptr;  ///< has room for the measured iterations of every rank
+  const Disturbance* disturbance = nullptr;
 };
 
 /// Runs every rank's program on the machine and writes down what happened when.
@@ -104,6 +107,12 @@ class Engine {
   std::int32_t path_of(std::int32_t activity, OperationKind kind, double bytes) const;
 
   void happen(const Event& event);
+  /// An activity's data has moved: it is complete, unless noise holds it up.
+  void moved(std::int32_t activity, double now);
+  /// Where computing depends on it: the operation that has just begun (+1) or completed (−1) is in flight for those who
+  /// do not wait for it.
+  void communicate(std::int32_t activity, std::int64_t number, int more, double now);
+  void follow_disturbances(const Machine& machine, const Placement& placement);
   void complete(std::int32_t activity, double now);
   void complete_at(std::int32_t runner, std::int32_t line, std::int32_t activity, std::int64_t number,
                    double now);
@@ -134,6 +143,7 @@ class Engine {
   std::vector<std::int32_t> first_known_;  ///< by activity, and one more
   std::vector<std::int32_t> first_path_;   ///< by activity, and one more
   std::optional<Flows> flows_;             ///< when all paths are known
+  std::optional<Pace> pace_;               ///< where a job is disturbed
   std::vector<Position> positions_;        ///< by runner
   std::vector<Activity> activities_;
   std::vector<std::int32_t> ready_;  ///< runners that can go on now, in order

@@ -81,12 +81,12 @@ void connect_pairs(const ProcessGrid& grid, const std::vector<Role>& roles, Rank
 }
 
 /// Finds the ranks that go in step. Those with one role whose first line is one communicator are looked at.
-void take_together(const RankLines& ranks, Lines& lines) {
+void take_together(const RankLines& ranks, bool apart, Lines& lines) {
   std::unordered_map<std::int64_t, std::int32_t> known;  // by role and first activity
   const auto is_message = [&](std::int32_t activity) { return lines.is_pair(activity); };
   for (std::size_t rank = 0; rank < ranks.role.size(); ++rank) {
     const auto own = ranks.of(rank);
-    if (std::ranges::none_of(own, is_message)) {
+    if (!apart && std::ranges::none_of(own, is_message)) {
       const std::int64_t key =
           std::int64_t{ranks.role[rank]} << 32 | (own.empty() ? 0xffffffff : std::int64_t{own.front()});
       const auto [entry, fresh] = known.try_emplace(key, std::int32_t(lines.runners.size()));
@@ -124,7 +124,7 @@ void seat(const std::vector<Role>& roles, Lines& lines) {
 
 }  // namespace
 
-Lines connect(const Schedule& schedule, const std::vector<Role>& roles) {
+Lines connect(const Schedule& schedule, const std::vector<Role>& roles, bool apart) {
   RankLines ranks;
   ranks.first.push_back(0);
   for (std::int64_t rank = 0; rank < schedule.grid.ranks(); ++rank) {
@@ -137,7 +137,7 @@ Lines connect(const Schedule& schedule, const std::vector<Role>& roles) {
   Lines lines;
   connect_communicators(schedule.grid, roles, ranks, lines);
   connect_pairs(schedule.grid, roles, ranks, lines);
-  take_together(ranks, lines);
+  take_together(ranks, apart, lines);
   seat(roles, lines);
   return lines;
 }

@@ -65,7 +65,8 @@ struct Lines {
   }
 };
 
-Lines connect(const Schedule& schedule, const std::vector<Role>& roles);
+/// `apart`: every rank is a runner of its own, where noise tells them apart.
+Lines connect(const Schedule& schedule, const std::vector<Role>& roles, bool apart = false);
 
 /// The lines of several jobs side by side: ranks, runners, roles, communicators and pairs are numbered on. `roles` is how many
 /// each job has.

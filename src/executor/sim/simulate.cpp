@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #include <algorithm>
 #include <cstdint>
+#include <iterator>
 #include <utility>
 
 #include <fmt/format.h>
@@ -70,6 +71,13 @@ void cut(Trace& trace, int iterations, const SimulatedJob& job) {
   trace.iterations = iterations;
 }
 
+void note(const sim::Disturbance& disturbance, Trace& trace) {
+  if (!disturbance.text.empty()) trace.notes.push_back(disturbance.text);
+  if (disturbance.overlap_slowdown != 1)
+    trace.notes.push_back(fmt::format("compute takes {} times as long while its rank communicates",
+                                      disturbance.overlap_slowdown));
+}
+
 void check(const SimulatedJob& job) {
   DLNB_REQUIRE(std::int64_t(job.placement.size()) == job.schedule.grid.ranks(),
                "every rank is placed on a device");
@@ -90,6 +98,7 @@ std::vector<Trace> simulate(const std::vector<SimulatedJob>& jobs, const Machine
   std::vector<std::vector<sim::Role>> roles;
   std::vector<std::size_t> role_counts;
   std::vector<sim::Lines> lines;
+  std::vector<sim::Disturbance> disturbances;
   std::int64_t ranks = 0;
   for (const SimulatedJob& job : jobs) {
     check(job);
@@ -99,7 +108,10 @@ std::vector<Trace> simulate(const std::vector<SimulatedJob>& jobs, const Machine
     for (const Program& program : job.schedule.programs)
       roles.back().push_back(sim::reduce(program, job.schedule.grid));
     role_counts.push_back(roles.back().size());
-    lines.push_back(sim::connect(job.schedule, roles.back()));
+    disturbances.push_back(sim::make_disturbance(job.spec.noise, job.spec.seed));
+    disturbances.back().overlap_slowdown =
+        job.spec.overlap_slowdown > 0 ? job.spec.overlap_slowdown : machine.software.overlap_slowdown;
+    lines.push_back(sim::connect(job.schedule, roles.back(), disturbances.back().noise.ranks != nullptr));
   }
   check_memory(jobs, roles);
 
@@ -108,7 +120,7 @@ std::vector<Trace> simulate(const std::vector<SimulatedJob>& jobs, const Machine
   Placement placement;
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     traces.push_back(empty_trace(jobs[j], roles[j], network));
-    all_roles.insert(all_roles.end(), roles[j].begin(), roles[j].end());
+    std::ranges::move(roles[j], std::back_inserter(all_roles));  // of lowered schedules they are large
     placement.insert(placement.end(), jobs[j].placement.begin(), jobs[j].placement.end());
   }
   std::vector<sim::Job> numbered;
@@ -116,7 +128,8 @@ std::vector<Trace> simulate(const std::vector<SimulatedJob>& jobs, const Machine
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     numbered.push_back({first_rank, first_runner, jobs[j].spec.warmup,
                         jobs[j].spec.warmup + jobs[j].spec.iterations, jobs[j].start.value, jobs[j].repeats,
-                        &traces[j]});
+                        &traces[j], &disturbances[j]});
+    note(disturbances[j], traces[j]);
     first_rank += std::int32_t(jobs[j].placement.size());
     first_runner += std::int32_t(lines[j].runners.size());
   }

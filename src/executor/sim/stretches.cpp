@@ -15,6 +15,8 @@ void Engine::find_private_activities() {
     const auto role = [&](const Seat& seat) { return lines_.runners[std::size_t(seat.runner)].role; };
     bool is_private =
         std::ranges::all_of(seats, [&](const Seat& seat) { return role(seat) == role(seats.front()); });
+    // Between the collectives of a stretch ranks would compute at their own pace.
+    is_private = is_private && !(pace_ && pace_->disturbs(positions_[std::size_t(seats.front().runner)].job));
     for (std::int32_t p = first_path_[a]; p < first_path_[a + 1]; ++p)
       is_private = is_private && !flows_->is_contended(p);
     activities_[a].is_private = is_private;

@@ -16,31 +16,33 @@ Json names(const List& list) {
 }
 
 Json json_of(const CollSpec& spec) {
-  return {{"operations", names(spec.operations)},
-          {"min_size", spec.min_size.value},
-          {"max_size", spec.max_size.value},
-          {"factor", spec.factor},
-          {"step", spec.step.value},
-          {"dtypes", names(spec.dtypes)},
-          {"in_place", name_of(spec.in_place)},
-          {"ranks", spec.ranks},
-          {"groups", spec.groups},
-          {"grouping", name_of(spec.grouping)},
-          {"pattern", name_of(spec.pattern)},
-          {"skew", number(spec.skew)},
-          {"overlap", spec.overlap},
-          {"series", spec.series},
-          {"definitions", name_of(spec.definitions)},
-          {"backend", spec.backend},
-          {"progress", spec.progress},
-          {"machine", spec.machine},
-          {"placement", spec.placement},
-          {"devices", spec.devices},
-          {"seed", spec.seed},
-          {"iterations", spec.iterations},
-          {"warmup", spec.warmup},
-          {"watchdog", number(spec.watchdog.value)},
-          {"verify", spec.verify}};
+  Json json{{"operations", names(spec.operations)},
+            {"min_size", spec.min_size.value},
+            {"max_size", spec.max_size.value},
+            {"factor", spec.factor},
+            {"step", spec.step.value},
+            {"dtypes", names(spec.dtypes)},
+            {"in_place", name_of(spec.in_place)},
+            {"ranks", spec.ranks},
+            {"groups", spec.groups},
+            {"grouping", name_of(spec.grouping)},
+            {"pattern", name_of(spec.pattern)},
+            {"skew", number(spec.skew)},
+            {"overlap", spec.overlap},
+            {"series", spec.series},
+            {"definitions", name_of(spec.definitions)},
+            {"backend", spec.backend},
+            {"progress", spec.progress},
+            {"machine", spec.machine},
+            {"placement", spec.placement},
+            {"devices", spec.devices},
+            {"seed", spec.seed},
+            {"iterations", spec.iterations},
+            {"warmup", spec.warmup},
+            {"watchdog", number(spec.watchdog.value)},
+            {"verify", spec.verify}};
+  if (!spec.noise.empty()) json["noise"] = json_parts::json_of(spec.noise);
+  return json;
 }
 
 Json json_of(const CollRow& row) {

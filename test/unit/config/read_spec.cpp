@@ -323,6 +323,53 @@ TEST(ReadJobs, RefuseWhatMakesNoSense) {
   EXPECT_EQ(refused("job = 3\n").substr(0, 15), "jobs.toml:1 job");
 }
 
+// As it reaches the simulator: an array of tables, whatever it was written as.
+std::string noise_of(const RunSpec& spec) {
+  std::string text;
+  for (const Value& table : spec.noise.array("noise")) {
+    text += "{";
+    for (const auto& [key, value] : table.table())
+      text += " " + key + "=" + (value.is_string() ? std::get<std::string>(value.data()) : describe(value));
+    text += " }";
+  }
+  return text;
+}
+
+TEST(ReadNoise, IsANameATableOrSeveral) {
+  EXPECT_TRUE(read(std::vector<Assignment>{}).noise.empty());
+  EXPECT_EQ(noise_of(read("noise = 'periodic'")), "{ kind=periodic }");
+  EXPECT_EQ(noise_of(read("[noise]\nkind = 'random'\ninterval = '1 ms'")), "{ kind=random interval=1 ms }");
+  EXPECT_EQ(noise_of(read("noise = ['periodic', { kind = 'outliers', factor = 2 }]")),
+            "{ kind=periodic }{ kind=outliers factor=the integer 2 }");
+  EXPECT_EQ(noise_of(read({{"noise", "random", "--noise"}})), "{ kind=random }");
+  EXPECT_EQ(noise_of(read({{"noise", "{kind='random', of='node'}", "--noise"}})), "{ kind=random of=node }");
+}
+
+// A key changes what a file says; a kind replaces it.
+TEST(ReadNoise, IsLaidOverAFiles) {
+  const std::string file = "[noise]\nkind = 'random'\ninterval = '1 ms'";
+
+  EXPECT_EQ(noise_of(read(file, {set("noise.of", "node")})), "{ kind=random interval=1 ms of=node }");
+  EXPECT_EQ(noise_of(read("noise = 'random'", {set("noise.of", "node")})), "{ kind=random of=node }");
+  EXPECT_EQ(noise_of(read(file, {{"noise", "periodic", "--noise"}})), "{ kind=periodic }");
+  EXPECT_EQ(noise_of(read(file, {set("noise.period", "1 s"), {"noise", "periodic", "--noise"}})),
+            "{ kind=periodic period=1 s }");
+}
+
+TEST(ReadNoise, TakesAFileBesideTheSpec) {
+  const Scratch scratch;
+  const auto file = scratch.write("a/run.toml", "noise = { kind = 'measured', file = 'series.json' }");
+
+  EXPECT_EQ(noise_of(read_spec({file}, Value())),
+            "{ kind=measured file=" + (scratch.folder() / "a/series.json").string() + " }");
+}
+
+TEST(ReadNoise, RefusesWhatIsNeitherNameNorTable) {
+  EXPECT_THROW(read("noise = 3"), UserError);
+  EXPECT_THROW(read("noise = ['periodic', 3]"), UserError);
+  EXPECT_THROW(read("overlap_slowdown = 0.5"), UserError);
+}
+
 TEST(RunOptions, AreDescribedOnce) {
   std::set<std::string> names;
   for (const OptionInfo& info : run_options()) {
@@ -331,7 +378,7 @@ TEST(RunOptions, AreDescribedOnce) {
     EXPECT_FALSE(info.type.empty()) << info.name;
   }
 
-  EXPECT_EQ(names.size(), 38u);
+  EXPECT_EQ(names.size(), 41u);
 }
 
 TEST(RunOptions, HaveFlags) { EXPECT_EQ(flag_of("message_scale"), "--message-scale"); }

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+// lowered [ranks] [MiB] [algorithm]: an all-reduce as messages, simulated. Prints where the CPU time goes (lowering, the
+// simulator from schedule to trace) and how many operations per second that is: what a rank issues, as other simulators of
+// schedules count them, a send and a receive for each message; waits are not counted.
+#include <fmt/format.h>
+#include <sys/resource.h>
+
+#include <cstdlib>
+#include <ctime>
+#include <numeric>
+
+#include <dlnb/collective.hpp>
+#include <dlnb/schedule.hpp>
+
+#include "executor/sim/sim.hpp"
+#include "machine/machine.hpp"
+#include "schedule/schedule.hpp"
+
+namespace {
+
+using namespace dlnb;
+
+double cpu_seconds() {
+  timespec now{};
+  clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
+  return double(now.tv_sec) + 1e-9 * double(now.tv_nsec);
+}
+
+double megabytes() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return double(usage.ru_maxrss) / 1024;
+}
+
+/// Nodes of one device on a switch of 25 GB/s per port and direction.
+Machine machine_of(int ranks) {
+  Machine machine;
+  machine.name = "switch";
+  machine.devices_per_node = ranks;
+  machine.node_fabric =
+      entry_called(topologies::all(), "switch", "topology")
+          .build(parse_toml("capacity = '25 GB/s'\nswitch_latency = '1 us'\n", "switch"), ranks);
+  machine.software.forced = "ring/simple";
+  return machine;
+}
+
+double end_of(const Trace& trace) {
+  std::int64_t end = 0;
+  for (const RankTrace& rank : trace.ranks) end = std::max(end, rank.iteration_end.back());
+  return double(end) * 1e-9;
+}
+
+}  // namespace
+
+int main(int count, char** words) {
+  const int ranks = count > 1 ? std::atoi(words[1]) : 1024;
+  const std::int64_t bytes = (count > 2 ? std::atoll(words[2]) : 64) << 20;
+  const char* algorithm = count > 3 ? words[3] : "ring";
+
+  const Machine machine = machine_of(ranks);
+  Placement placement(static_cast<std::size_t>(ranks));
+  std::iota(placement.begin(), placement.end(), 0);
+  Schedule schedule;
+  schedule.grid = ProcessGrid({{"data", ranks}});
+  schedule.programs.resize(1);
+  Operation all_reduce;
+  all_reduce.kind = OperationKind::all_reduce;
+  all_reduce.axes = 1;
+  all_reduce.dtype = DataType::float8;
+  all_reduce.elements_sent = all_reduce.elements_received = bytes;
+  schedule.programs[0].operations = {all_reduce};
+  RunSpec spec;
+  spec.iterations = 1;
+  spec.warmup = 0;
+
+  double before = cpu_seconds();
+  const double coupled = end_of(simulate(schedule, machine, placement, spec));
+  fmt::print("{} ranks, {} of {} MiB\n", ranks, algorithm, bytes >> 20);
+  fmt::print("coupled   {:8.3f} s CPU, {:.9f} s simulated\n", cpu_seconds() - before, coupled);
+
+  before = cpu_seconds();
+  const Schedule lowered =
+      lower(schedule, {&entry_called(collectives::all(), algorithm, "algorithm"), {}, "bench"});
+  std::int64_t messages = 0, all = 0;
+  for (const Program& program : lowered.programs)
+    for (const Operation& operation : program.operations)
+      ++all, messages += operation.kind == OperationKind::send;
+  fmt::print("lowering  {:8.3f} s CPU, {} operations, {} with waits, {:.0f} MB\n", cpu_seconds() - before,
+             2 * messages, all, megabytes());
+
+  before = cpu_seconds();
+  const double simulated = end_of(simulate(lowered, machine, placement, spec));
+  const double cpu = cpu_seconds() - before;
+  fmt::print("simulator {:8.3f} s CPU, {:.9f} s simulated, {:.0f} MB\n", cpu, simulated, megabytes());
+  fmt::print("{:.2f} million operations/s ({:.2f} million messages/s)\n", 2e-6 * double(messages) / cpu,
+             1e-6 * double(messages) / cpu);
+  return 0;
+}
