@@ -17,7 +17,7 @@ from testbed_contention import JOBS, RATE, RING, RUN, TOOL
 # Reno shares a link more evenly than BBR, and what bursts pass is not the link's rate.
 SHAPE = ["--shape", "two-level", "--link", RATE, "--uplink", RATE, "--burst", "16 KiB", "--congestion-control", "reno"]
 # Non-blocking operations, as the plan issues them, of the plan's sizes.
-MEASURE = ["--overlap", "--ranks", "4", "--min-size", "2MiB", "--max-size", "16MiB", "--factor", "2", "--iterations", "3",
+MEASURE = ["--overlap", "--ranks", "4", "--min-size", "1MiB", "--max-size", "8MiB", "--factor", "2", "--iterations", "3",
            "--warmup", "1"]
 
 
