@@ -97,7 +97,11 @@ std::int32_t Role::line_over(AxisSet axes) const {
 Role reduce(const Program& program, const ProcessGrid& grid) {
   Role role;
   std::vector<std::int32_t> action_of_handle;
-  for (const Operation& operation : execution_order(program)) {
+  // A lowered program has millions of operations, and nothing to put in another order.
+  const bool in_order = std::ranges::none_of(program.operations, &Operation::ahead);
+  const std::vector<Operation> reordered = in_order ? std::vector<Operation>{} : execution_order(program);
+  role.actions.reserve(program.operations.size());
+  for (const Operation& operation : in_order ? program.operations : reordered) {
     const std::int32_t index = std::int32_t(role.actions.size());
     Action action{.doing = doing_of(operation.kind),
                   .blocking = operation.blocking || !moves_data(operation.kind),
@@ -135,6 +139,22 @@ Role reduce(const Program& program, const ProcessGrid& grid) {
   }
   find_stretches(role);
   return role;
+}
+
+void share_actions(std::vector<Role>& roles) {
+  // Where all differ, comparing each with each would take longer than it saves.
+  constexpr std::size_t most_compared = 8;
+  Role& last = roles.back();
+  std::size_t compared = 0;
+  for (std::size_t r = roles.size() - 1; r-- > 0 && compared < most_compared;) {
+    const Role& other = roles[r];
+    if (other.actions.size() != last.actions.size() || other.targets.size() != last.targets.size()) continue;
+    ++compared;
+    if (!(other.actions == last.actions && other.targets == last.targets)) continue;
+    last.actions = other.actions;
+    last.targets = other.targets;
+    return;
+  }
 }
 
 }  // namespace dlnb::sim

@@ -6,6 +6,8 @@
 
 #include <dlnb/schedule.hpp>
 
+#include "executor/sim/shared_list.hpp"
+
 namespace dlnb::sim {
 
 enum class Doing : std::uint8_t { nothing, compute, collective, send, recv, wait };
@@ -24,6 +26,8 @@ struct Action {
   /// the last of them is; else 0.
   std::int32_t stretch = 0;
   double amount = 0;  ///< seconds of compute, else bytes of the operation
+
+  bool operator==(const Action&) const = default;
 };
 
 /// A communicator, or one direction of a pair, as the ranks of a role see it. Operations on a line keep their
@@ -39,12 +43,14 @@ struct Line {
 struct Target {
   std::int32_t line = 0;
   std::int32_t count = 0;
+
+  bool operator==(const Target&) const = default;
 };
 
 struct Role {
-  std::vector<Action> actions;  ///< parallel to the execution order
+  SharedList<Action> actions;  ///< parallel to the execution order
   std::vector<Line> lines;
-  std::vector<Target> targets;
+  SharedList<Target> targets;
 
   /// The line of the collectives over `axes`, or -1.
   std::int32_t line_over(AxisSet axes) const;
@@ -52,5 +58,9 @@ struct Role {
 
 /// Throws Unavailable where the program has an operation that is not simulated.
 Role reduce(const Program& program, const ProcessGrid& grid);
+
+/// Where the last role does what one of those before it does, with other peers, as the ranks of a lowered ring do, they have
+/// one list of actions between them: what all ranks read then stays in the cache.
+void share_actions(std::vector<Role>& roles);
 
 }  // namespace dlnb::sim

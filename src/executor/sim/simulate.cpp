@@ -105,8 +105,10 @@ std::vector<Trace> simulate(const std::vector<SimulatedJob>& jobs, const Machine
     ranks += job.schedule.grid.ranks();
     if (ranks >= INT32_MAX) throw UserError("--ranks", "the simulator numbers ranks with 31 bits");
     roles.emplace_back();
-    for (const Program& program : job.schedule.programs)
+    for (const Program& program : job.schedule.programs) {
       roles.back().push_back(sim::reduce(program, job.schedule.grid));
+      sim::share_actions(roles.back());
+    }
     role_counts.push_back(roles.back().size());
     disturbances.push_back(sim::make_disturbance(job.spec.noise, job.spec.seed));
     disturbances.back().overlap_slowdown =

@@ -2,6 +2,9 @@
 // A collective as one coupled activity and the same as messages take the same time where nothing else is under way.
 #include <gtest/gtest.h>
 
+#include <set>
+
+#include "executor/sim/program.hpp"
 #include "executor/sim/sim.hpp"
 #include "schedule/schedule.hpp"
 #include "unit/sim/world.hpp"
@@ -142,6 +145,27 @@ TEST(Lowered, SchedulesKeepMessagesComputeAndWaits) {
   // Rank 0 is (0, 0); its peer along the pipeline is rank 1, in its data group rank 2.
   EXPECT_EQ(lowered.programs[0].operations[1].peer, 1);
   EXPECT_EQ(lowered.programs[0].operations[2].peer, 2);
+}
+
+// Ranks of a ring do the same with other peers; where a vector is cut unevenly, some send more.
+TEST(Lowered, RanksThatDoTheSameShareTheirActions) {
+  const auto lists = [](std::int64_t bytes) {
+    const Schedule lowered =
+        lower(world::same({{"data", 4}}, {world::all_reduce(1, bytes)}), {nullptr, {}, "test"});
+    std::vector<sim::Role> roles;
+    std::set<const sim::Action*> different;
+    for (const Program& program : lowered.programs) {
+      roles.push_back(sim::reduce(program, lowered.grid));
+      sim::share_actions(roles);
+      different.insert(roles.back().actions.data());
+      EXPECT_EQ(roles.back().actions, sim::reduce(program, lowered.grid).actions);
+      EXPECT_EQ(roles.back().targets, sim::reduce(program, lowered.grid).targets);
+    }
+    return different.size();
+  };
+
+  EXPECT_EQ(lists(4096), 1u);
+  EXPECT_GT(lists(4097), 1u);
 }
 
 TEST(Lowered, AlgorithmsOfSwitchesAreRefused) {
