@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// lowered [ranks] [MiB] [algorithm]: an all-reduce as messages, simulated. Prints where the CPU time goes (lowering, the
+// lowered [ranks] [MiB] [algorithm] [times]: an all-reduce as messages, simulated. Prints where the CPU time goes (lowering, the
 // simulator from schedule to trace) and how many operations per second that is: what a rank issues, as other simulators of
 // schedules count them, a send and a receive for each message; waits are not counted.
 #include <fmt/format.h>
@@ -32,15 +32,15 @@ double megabytes() {
   return double(usage.ru_maxrss) / 1024;
 }
 
-/// Nodes of one device on a switch of 25 GB/s per port and direction.
-Machine machine_of(int ranks) {
+/// Devices on a switch of 25 GB/s per port and direction.
+Machine machine_of(int ranks, const char* algorithm) {
   Machine machine;
   machine.name = "switch";
   machine.devices_per_node = ranks;
   machine.node_fabric =
       entry_called(topologies::all(), "switch", "topology")
           .build(parse_toml("capacity = '25 GB/s'\nswitch_latency = '1 us'\n", "switch"), ranks);
-  machine.software.forced = "ring/simple";
+  machine.software.forced = algorithm;
   return machine;
 }
 
@@ -56,8 +56,9 @@ int main(int count, char** words) {
   const int ranks = count > 1 ? std::atoi(words[1]) : 1024;
   const std::int64_t bytes = (count > 2 ? std::atoll(words[2]) : 64) << 20;
   const char* algorithm = count > 3 ? words[3] : "ring";
+  const int times = count > 4 ? std::atoi(words[4]) : 1;
 
-  const Machine machine = machine_of(ranks);
+  const Machine machine = machine_of(ranks, algorithm);
   Placement placement(static_cast<std::size_t>(ranks));
   std::iota(placement.begin(), placement.end(), 0);
   Schedule schedule;
@@ -70,13 +71,13 @@ int main(int count, char** words) {
   all_reduce.elements_sent = all_reduce.elements_received = bytes;
   schedule.programs[0].operations = {all_reduce};
   RunSpec spec;
-  spec.iterations = 1;
+  spec.iterations = times;
   spec.warmup = 0;
 
   double before = cpu_seconds();
   const double coupled = end_of(simulate(schedule, machine, placement, spec));
   fmt::print("{} ranks, {} of {} MiB\n", ranks, algorithm, bytes >> 20);
-  fmt::print("coupled   {:8.3f} s CPU, {:.9f} s simulated\n", cpu_seconds() - before, coupled);
+  fmt::print("coupled   {:8.5f} s CPU, {:.9f} s simulated\n", cpu_seconds() - before, coupled);
 
   before = cpu_seconds();
   const Schedule lowered =
@@ -85,14 +86,14 @@ int main(int count, char** words) {
   for (const Program& program : lowered.programs)
     for (const Operation& operation : program.operations)
       ++all, messages += operation.kind == OperationKind::send;
-  fmt::print("lowering  {:8.3f} s CPU, {} operations, {} with waits, {:.0f} MB\n", cpu_seconds() - before,
+  fmt::print("lowering  {:8.5f} s CPU, {} operations, {} with waits, {:.0f} MB\n", cpu_seconds() - before,
              2 * messages, all, megabytes());
 
   before = cpu_seconds();
   const double simulated = end_of(simulate(lowered, machine, placement, spec));
   const double cpu = cpu_seconds() - before;
-  fmt::print("simulator {:8.3f} s CPU, {:.9f} s simulated, {:.0f} MB\n", cpu, simulated, megabytes());
-  fmt::print("{:.2f} million operations/s ({:.2f} million messages/s)\n", 2e-6 * double(messages) / cpu,
-             1e-6 * double(messages) / cpu);
+  fmt::print("simulator {:8.5f} s CPU, {:.9f} s simulated, {:.0f} MB\n", cpu, simulated, megabytes());
+  fmt::print("{:.2f} million operations/s ({:.2f} million messages/s)\n",
+             2e-6 * double(times * messages) / cpu, 1e-6 * double(times * messages) / cpu);
   return 0;
 }
