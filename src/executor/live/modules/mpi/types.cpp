@@ -9,8 +9,7 @@
 
 namespace dlnb::mpi {
 
-void check(int code) {
-  if (code == MPI_SUCCESS) return;
+void fail(int code) {
   char text[MPI_MAX_ERROR_STRING];
   int length = 0;
   MPI_Error_string(code, text, &length);

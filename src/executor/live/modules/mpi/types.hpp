@@ -13,8 +13,11 @@
 
 namespace dlnb::mpi {
 
+[[noreturn]] void fail(int code);
 /// Throws std::runtime_error with MPI's own words where `code` is an error.
-void check(int code);
+inline void check(int code) {
+  if (code != MPI_SUCCESS) fail(code);
+}
 
 /// Element types of true size with their sums. MPI 4 knows float32 only: the others are opaque bytes to it,
 /// added up by our own operators. Made after MPI_Init, forgotten before MPI_Finalize.
