@@ -221,25 +221,42 @@ void hang_switches(const std::vector<Entry>& entries, SlurmTree& tree) {
   }
 }
 
-// In a circle a way up would never end; else none is longer than there are switches.
-void refuse_circles(const std::vector<Entry>& entries, const SlurmTree& tree) {
-  for (std::size_t s = 0; s < entries.size(); ++s) {
-    std::size_t steps = 0;
-    for (int at = int(s); at >= 0; at = tree.switches[std::size_t(at)].parent)
-      if (++steps > entries.size())
-        throw UserError(entries[s].where, "its switches hang on each other in a circle");
+// Each switch above all below it, from the lowest upwards; what hangs in a circle is never reached.
+void find_levels(const std::vector<Entry>& entries, SlurmTree& tree) {
+  std::vector<int> waiting(entries.size(), 0);  // for so many switches below
+  for (const SlurmSwitch& each : tree.switches)
+    if (each.parent >= 0) ++waiting[std::size_t(each.parent)];
+  std::vector<std::size_t> ready;
+  for (std::size_t s = 0; s < entries.size(); ++s)
+    if (waiting[s] == 0) ready.push_back(s);
+  for (std::size_t next = 0; next < ready.size(); ++next) {
+    const SlurmSwitch& below = tree.switches[ready[next]];
+    if (below.parent < 0) continue;
+    SlurmSwitch& above = tree.switches[std::size_t(below.parent)];
+    above.level = std::max(above.level, below.level + 1);
+    if (--waiting[std::size_t(below.parent)] == 0) ready.push_back(std::size_t(below.parent));
   }
+  if (ready.size() == entries.size()) return;
+  const auto circle = std::ranges::find_if(waiting, [](int count) { return count > 0; });
+  throw UserError(entries[std::size_t(circle - waiting.begin())].where,
+                  "its switches hang on each other in a circle");
 }
 
-// Each above all below it.
-void find_levels(const std::vector<Entry>& entries, SlurmTree& tree) {
+using SwitchOf = std::unordered_map<std::string, std::size_t>;
+
+// `scontrol` repeats the nodes of all below; any other node would hang on no first-level switch.
+void check_repeated_nodes(const std::vector<Entry>& entries, const SlurmTree& tree, const SwitchOf& leaf_of) {
   for (std::size_t s = 0; s < entries.size(); ++s) {
-    if (!entries[s].switches.empty()) continue;
-    for (int at = int(s); tree.switches[std::size_t(at)].parent >= 0;) {
-      const int above = tree.switches[std::size_t(at)].parent;
-      tree.switches[std::size_t(above)].level =
-          std::max(tree.switches[std::size_t(above)].level, tree.switches[std::size_t(at)].level + 1);
-      at = above;
+    if (entries[s].switches.empty() || entries[s].nodes.empty()) continue;
+    for (const std::string& node : slurm_node_list(entries[s].nodes, entries[s].where, most_endpoints)) {
+      const auto leaf = leaf_of.find(node);
+      int at = leaf == leaf_of.end() ? -1 : int(leaf->second);
+      while (at >= 0 && at != int(s)) at = tree.switches[std::size_t(at)].parent;
+      if (at < 0)
+        throw UserError(entries[s].where,
+                        fmt::format("the node {} hangs on none of the Switches of {}", in_quotes(node),
+                                    in_quotes(entries[s].name)),
+                        "nodes hang on switches that have no Switches; give these a switch of their own");
     }
   }
 }
@@ -268,10 +285,10 @@ SlurmTree parse_slurm_topology(std::string_view text, const std::string& name) {
     throw UserError(name, "describes no switch", "topology.conf, or what `scontrol show topology` prints");
   SlurmTree tree;
   hang_switches(entries, tree);
-  refuse_circles(entries, tree);
-  std::unordered_map<std::string, std::size_t> switch_of;
+  find_levels(entries, tree);
+  SwitchOf switch_of;
   for (std::size_t s = 0; s < entries.size(); ++s) {
-    if (!entries[s].switches.empty()) continue;  // `scontrol` repeats the nodes of all below
+    if (!entries[s].switches.empty()) continue;
     for (std::string& node : slurm_node_list(entries[s].nodes, entries[s].where, most_endpoints)) {
       const auto [found, fresh] = switch_of.emplace(node, s);
       if (!fresh)
@@ -282,13 +299,15 @@ SlurmTree parse_slurm_topology(std::string_view text, const std::string& name) {
     }
   }
   if (tree.nodes.empty()) throw UserError(name, "no node hangs on any switch");
-  find_levels(entries, tree);
+  check_repeated_nodes(entries, tree, switch_of);
   join_tops(tree);
   return tree;
 }
 
 SlurmTree read_slurm_topology(const std::filesystem::path& file, const std::string& where) {
   std::error_code failed;
+  if (!std::filesystem::is_regular_file(file, failed))  // opening a pipe would wait for a writer
+    throw UserError(where, fmt::format("cannot read {}", file.string()), "a file");
   const auto size = std::filesystem::file_size(file, failed);
   std::ifstream stream(file, std::ios::binary);
   if (failed || !stream) throw UserError(where, fmt::format("cannot read {}", file.string()));

@@ -7,7 +7,10 @@
 // of a dragonfly told from the switches of a fat tree; switches of the second level are the groups of placements.
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <dlnb/error.hpp>
+#include <numeric>
+#include <ranges>
 
 #include "machine/machine.hpp"
 #include "machine/slurm.hpp"
@@ -52,9 +55,18 @@ class SlurmFabric final : public Wiring, public NamedNodes {
     for (int s = 0; s < switches; ++s) {
       parent_.push_back(tree.switches[std::size_t(s)].parent);
       level_.push_back(tree.switches[std::size_t(s)].level);
-      const auto ports = std::int64_t(tree.switches[std::size_t(s)].nodes.size()) * node_ports_;
-      for (int at = s; at >= 0; at = tree.switches[std::size_t(at)].parent) below[std::size_t(at)] += ports;
+      below[std::size_t(s)] = std::int64_t(tree.switches[std::size_t(s)].nodes.size()) * node_ports_;
     }
+    std::vector<int> upwards(static_cast<std::size_t>(switches));
+    std::iota(upwards.begin(), upwards.end(), 0);
+    std::ranges::stable_sort(upwards, {}, [this](int s) { return level_[std::size_t(s)]; });
+    for (const int s : upwards)
+      if (const int parent = parent_[std::size_t(s)]; parent >= 0)
+        below[std::size_t(parent)] += below[std::size_t(s)];
+    depth_.resize(std::size_t(switches), 0);
+    for (const int s : std::views::reverse(upwards))
+      if (const int parent = parent_[std::size_t(s)]; parent >= 0)
+        depth_[std::size_t(s)] = depth_[std::size_t(parent)] + 1;
     const Link up{shape.endpoint_capacity, shape.endpoint_latency + shape.switch_latency, LinkClass::nic};
     const Link down{shape.endpoint_capacity, shape.endpoint_latency, LinkClass::nic};
     for (int e = 0; e < endpoints; ++e) lay(e, endpoints + switch_of(e), up, down);
@@ -98,16 +110,13 @@ class SlurmFabric final : public Wiring, public NamedNodes {
   }
 
  private:
-  int depth(int at) const {
-    int depth = 0;
-    for (; parent_[std::size_t(at)] >= 0; at = parent_[std::size_t(at)]) ++depth;
-    return depth;
-  }
+  int depth(int at) const { return depth_[std::size_t(at)]; }
 
   std::vector<std::string> names_;
   int node_ports_;
   std::vector<int> leaf_of_;         // by node
   std::vector<int> parent_, level_;  // by switch
+  std::vector<int> depth_;           // by switch: how many are above it
   std::vector<LinkIndex> uplink_;    // by switch
 };
 

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 #include "machine/slurm.hpp"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include <fstream>
 #include <random>
@@ -85,6 +87,11 @@ TEST(SlurmTopology, SaysWhereItIsWrong) {
             "t:3: 'a' hangs on 'b' already"},
            {"SwitchName=a Switches=b\nSwitchName=b Switches=a\n", "hang on each other in a circle"},
            {"SwitchName=a Switches=a\n", "hang on each other in a circle"},
+           {"SwitchName=a Nodes=n[1-2]\nSwitchName=b Switches=a Nodes=n[1-3]\n",
+            "t:2: the node 'n3' hangs on none of the Switches of 'b'"},
+           {"SwitchName=a Nodes=n1\nSwitchName=b Nodes=n2\nSwitchName=c Switches=a Nodes=n2\n"
+            "SwitchName=d Switches=b,c\n",
+            "t:3: the node 'n2' hangs on none of the Switches of 'c'"},
            {"SwitchName=a Node=n1\n", "t:1: nothing is called 'Node'"},
            {"SwitchName=a Nodes=n1 Nodes=n2\n", "t:1: Nodes is said twice"},
            {"SwitchName= Nodes=n1\n", "t:1: SwitchName is empty"},
@@ -99,6 +106,25 @@ TEST(SlurmTopology, SaysWhereItIsWrong) {
           << error.what() << "\nshould say " << says;
     }
   }
+}
+
+// As long as all are under each other: 60,000 steps up from the lowest, not their square.
+TEST(SlurmTopology, ReadsALongChainAtOnce) {
+  constexpr int length = 60'000;
+  std::string text = "SwitchName=s0 Nodes=n1\n";
+  for (int s = 1; s < length; ++s) text += fmt::format("SwitchName=s{} Switches=s{}\n", s, s - 1);
+
+  const SlurmTree tree = parse_slurm_topology(text, "t");
+
+  EXPECT_EQ(tree.switches.back().level, length - 1);
+}
+
+TEST(SlurmTopology, DoesNotWaitForAPipe) {
+  const test::Folder folder;
+  const std::string pipe = folder.write("m.toml", "") + ".pipe";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+
+  EXPECT_THROW(read_slurm_topology(pipe, "m.toml:3"), UserError);
 }
 
 // Whatever is thrown at them the readers give a value or a UserError.
