@@ -124,6 +124,34 @@ const tests = {
     }
   },
 
+  async 'links say who slowed whom, where and in what, on a phone too'({ page, results }) {
+    const i = results.findIndex((result) => result.links?.slowed.length > 0);
+    if (i < 0) return;
+    const { links, slowdown } = results[i];
+    const section = page.locator(`#result-${i + 1}`);
+    if (!(await section.evaluate((details) => details.open))) await section.locator('> summary').click();
+    const part = section.locator('details.part', { hasText: 'Links' });
+    await part.locator('> summary').click();
+    const table = (caption) => part.locator('table', { has: page.locator('caption', { hasText: caption }) });
+    const rows = table('Slowed on full links').locator('tbody tr');
+    await rows.first().waitFor({ state: 'attached' });
+    assert.equal(await rows.count(), links.slowed.length);
+    for (const [row, shown] of links.slowed.entries()) {
+      const cells = await rows.nth(row).locator('td').allInnerTexts();
+      assert(close(inSeconds(cells[0]), shown.lost), `${cells[0]} is ${shown.lost} s`);
+      assert.deepEqual(cells.slice(2), [
+        shown.by || 'its own other operations', `${shown.class} ${shown.link}`, shown.operation, shown.phase,
+      ]);
+    }
+    assert.equal(await table('Most loaded links').locator('tbody tr').count(), links.hot.length);
+    const heads = await table('Most loaded links').locator('thead').innerText();
+    for (const job of links.jobs ?? []) assert(heads.includes(job), `${job} among ${heads}`);
+    assert.equal(await table('Classes of links').locator('tbody tr').count(), links.classes.length);
+    if (slowdown) assert((await part.innerText()).includes(`Slowdown ${slowdown.value.toFixed(2)} ×`));
+    await page.setViewportSize(sizes.phone);
+    await fitsItsWindow(page);
+  },
+
   async 'the data of a figure is its JSON'({ page, results }) {
     const events = results.find((result) => result.timeline.ranks?.length)?.timeline.ranks.flatMap((rank) => rank.events);
     if (!events) return;

@@ -99,6 +99,23 @@ export interface Machine {
   devices_per_node?: number;
 }
 
+/// What was taken of the machine's links, and what slowed this job. `jobs`: names in the order of `by_job`.
+export interface Links {
+  span: number;
+  classes: { class: string; links: number; used: number; mean: Quantity; most: Quantity }[];
+  hot: { link: number; class: string; utilisation: Quantity; full: Quantity; by_job: number[] }[];
+  lost: Quantity;
+  slowed: { link: number; class: string; by: string; operation: string; phase: string; lost: Quantity }[];
+  jobs?: string[];
+}
+
+export interface Slowdown {
+  value: Quantity;
+  alone: Quantity;
+  together: Quantity;
+  added: Record<string, number>;
+}
+
 export interface Result {
   schema: string;
   kind: string;
@@ -116,6 +133,9 @@ export interface Result {
   iterations: Iteration[];
   ledger: LedgerRow[];
   timeline: Partial<Timeline>;
+  job?: string;
+  slowdown?: Slowdown;
+  links?: Links;
   notes: string[];
   provenance: Record<string, unknown>;
 }

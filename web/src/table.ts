@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 // One table of values serves three readers: the eye, the CSV file and the test.
 import { button, element } from './dom';
+import { saveText } from './save';
 import { significant } from './units';
 
 export type Cell = string | number | null;
@@ -64,4 +65,29 @@ export function tableElement(table: DataTable, label: string): HTMLElement {
   };
   fill();
   return element('div', {}, box, more);
+}
+
+/// A table whose cells are formatted for reading; `data` holds the same rows in plain units for the CSV file.
+export function readable(label: string, file: string, columns: string[], rows: string[][], data: DataTable): HTMLElement {
+  const numeric = columns.map((_, i) => typeof data.rows[0]?.[i] === 'number');
+  const cells = (row: string[], tag: 'td' | 'th') => {
+    const line = element('tr');
+    row.forEach((text, i) =>
+      line.append(element(tag, { class: numeric[i] ? 'number' : undefined, scope: tag === 'th' ? 'col' : undefined }, text)),
+    );
+    return line;
+  };
+  const table = element(
+    'table',
+    {},
+    element('caption', {}, label),
+    element('thead', {}, cells(columns, 'th')),
+    element('tbody', {}, ...rows.map((row) => cells(row, 'td'))),
+  );
+  return element(
+    'div',
+    { class: 'readable' },
+    scrolling(table, label),
+    button('Save as CSV', { 'aria-label': `Save as CSV: ${label}` }, () => saveText(`${file}.csv`, 'text/csv', csv(data))),
+  );
 }

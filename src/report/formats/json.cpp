@@ -148,11 +148,13 @@ Json json_of(const Result& result, const LinkReport& links) {
                       {"operation", name_of(row.kind)},
                       {"phase", name_of(row.phase)},
                       {"lost", number(row.lost)}});
-  return {{"span", number(links.span)},
-          {"classes", std::move(classes)},
-          {"hot", std::move(hot)},
-          {"lost", number(links.lost)},
-          {"slowed", std::move(slowed)}};
+  Json json{{"span", number(links.span)},
+            {"classes", std::move(classes)},
+            {"hot", std::move(hot)},
+            {"lost", number(links.lost)},
+            {"slowed", std::move(slowed)}};
+  if (!result.jobs.empty()) json["jobs"] = result.jobs;
+  return json;
 }
 
 Json json_of(const LedgerRow& row) {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-// One result: its metrics with their definitions, operations, iterations, bytes and notes.
+// One result: its metrics with their definitions, operations, iterations, bytes, links and notes.
 import { button, disclosure, element, identifier } from '../dom';
 import type { Result } from '../result';
-import { saveText } from '../save';
-import { csv, heading, scrolling, type Column, type DataTable } from '../table';
+import { heading, readable, scrolling, type Column, type DataTable } from '../table';
 import { bytes, integer, rate, seconds, percent, words } from '../units';
+import { links, tablesOf } from './links';
 import { anchor, badges, metricText } from './overview';
 
 function metricsTable(result: Result): HTMLElement {
@@ -43,31 +43,6 @@ function metricsTable(result: Result): HTMLElement {
   const label = `Metrics of ${result.label}`;
   const table = element('table', { class: 'metrics' }, element('caption', {}, label), element('thead', {}, head), body);
   return scrolling(table, label);
-}
-
-/// A table whose cells are formatted for reading; `data` holds the same rows in plain units for the CSV file.
-function readable(label: string, file: string, columns: string[], rows: string[][], data: DataTable): HTMLElement {
-  const numeric = columns.map((_, i) => typeof data.rows[0]?.[i] === 'number');
-  const cells = (row: string[], tag: 'td' | 'th') => {
-    const line = element('tr');
-    row.forEach((text, i) =>
-      line.append(element(tag, { class: numeric[i] ? 'number' : undefined, scope: tag === 'th' ? 'col' : undefined }, text)),
-    );
-    return line;
-  };
-  const table = element(
-    'table',
-    {},
-    element('caption', {}, label),
-    element('thead', {}, cells(columns, 'th')),
-    element('tbody', {}, ...rows.map((row) => cells(row, 'td'))),
-  );
-  return element(
-    'div',
-    { class: 'readable' },
-    scrolling(table, label),
-    button('Save as CSV', { 'aria-label': `Save as CSV: ${label}` }, () => saveText(`${file}.csv`, 'text/csv', csv(data))),
-  );
 }
 
 const traffic: Column[] = [
@@ -180,6 +155,7 @@ function content(result: Result, file: string): HTMLElement[] {
     part('Operations and bandwidths', result.operations.length, () => operations(result, file)),
     part('Iterations', result.iterations.length, () => iterations(result, file)),
     part('Byte ledger', result.ledger.length, () => ledger(result, file)),
+    result.kind === 'run' && !result.links ? null : part('Links', tablesOf(result).length, () => links(result, file)),
   ].filter((each) => each !== null);
 }
 
