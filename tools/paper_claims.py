@@ -90,6 +90,7 @@ class Claim:
     of: str = "every"
     several_nodes: bool = False
     note: str = ""
+    seed: str = ""  # its row among the checks collected from the paper
 
     def covers(self, run):
         return (run.plan in self.plans and run.machine in self.machines and run.ranks in self.ranks
@@ -112,29 +113,29 @@ EVERY_PLAN = list(MODELS)
 # "About 20 %" is taken as 15 to 25: half of the ten to which the paper rounds such figures.
 # From general to special: of several that cover a run, the last one stands beside it.
 CLAIMS = [
-    Claim(COMMUNICATION, "V-A", EVERY_PLAN, ["dgx-a100"], high=10),
-    Claim(COMMUNICATION, "V-A", EVERY_PLAN, ["gb300-nvl72"], high=58),
-    Claim(COMMUNICATION, "V-A", EVERY_PLAN, ["gb300-nvl72"], 41, 58, of="largest"),
-    Claim(COMMUNICATION, "V-B", ["dp"], ["gb300-nvl72"], 15, 25, range(32, 65), note="about 20"),
-    Claim(COMMUNICATION, "V-A", ["dp", *HYBRIDS], SUPERCOMPUTERS, 30, 80, several_nodes=True),
+    Claim(COMMUNICATION, "V-A", EVERY_PLAN, ["dgx-a100"], high=10, seed="027"),
+    Claim(COMMUNICATION, "V-A", EVERY_PLAN, ["gb300-nvl72"], high=58, seed="028"),
+    Claim(COMMUNICATION, "V-A", EVERY_PLAN, ["gb300-nvl72"], 41, 58, of="largest", seed="028"),
+    Claim(COMMUNICATION, "V-B", ["dp"], ["gb300-nvl72"], 15, 25, range(32, 65), note="about 20", seed="029"),
+    Claim(COMMUNICATION, "V-A", ["dp", *HYBRIDS], SUPERCOMPUTERS, 30, 80, several_nodes=True, seed="030"),
     Claim(COMMUNICATION, "V-A", ["dp"], SUPERCOMPUTERS, 70, 100, range(64, 129), several_nodes=True,
-          note="often, at larger scales"),
-    Claim(COMMUNICATION, "V-A", ["fsdp"], MACHINES, high=10),
-    Claim(COMMUNICATION, "V-C4, Fig. 2", ["fsdp"], ["alps"], 3, 7),
-    Claim(COMMUNICATION, "V-A", HYBRIDS, SUPERCOMPUTERS, 30, 50, several_nodes=True, note="generally"),
-    Claim(COMMUNICATION, "V-C4, Fig. 2", ["dp+pp", "dp+pp+tp"], ["alps"], 40, 60),
-    Claim(COMMUNICATION, "V-C5, Fig. 2", HYBRIDS, ["lumi"], 30, 40, several_nodes=True),
+          note="often, at larger scales", seed="037"),
+    Claim(COMMUNICATION, "V-A", ["fsdp"], MACHINES, high=10, seed="031"),
+    Claim(COMMUNICATION, "V-C4, Fig. 2", ["fsdp"], ["alps"], 3, 7, seed="032"),
+    Claim(COMMUNICATION, "V-A", HYBRIDS, SUPERCOMPUTERS, 30, 50, several_nodes=True, note="generally", seed="033"),
+    Claim(COMMUNICATION, "V-C4, Fig. 2", ["dp+pp", "dp+pp+tp"], ["alps"], 40, 60, seed="034"),
+    Claim(COMMUNICATION, "V-C5, Fig. 2", HYBRIDS, ["lumi"], 30, 40, several_nodes=True, seed="035"),
     Claim(COMMUNICATION, "V-C3, Fig. 2", ["dp+pp+ep"], ["leonardo"], 45, 55, range(1024, 1025),
-          note="almost half"),
-    Claim(EFFICIENCY, "V-B", EVERY_PLAN, ["dgx-a100"], low=99),
-    Claim(EFFICIENCY, "V-B", ["dp"], ["gb300-nvl72"], 80, 85, range(32, 65)),
+          note="almost half", seed="036"),
+    Claim(EFFICIENCY, "V-B", EVERY_PLAN, ["dgx-a100"], low=99, seed="038"),
+    Claim(EFFICIENCY, "V-B", ["dp"], ["gb300-nvl72"], 80, 85, range(32, 65), seed="039"),
     Claim(EFFICIENCY, "V-B", ["fsdp", *HYBRIDS], SUPERCOMPUTERS, low=80, several_nodes=True,
-          note="typically"),
-    Claim(EFFICIENCY, "V-B", HYBRIDS, ["jupiter"], low=75, note="drops to around"),
-    Claim(EFFICIENCY, "V-B", HYBRIDS, ["jupiter"], 70, 80, of="smallest", note="around 75, 17 or 18 groups"),
+          note="typically", seed="040"),
+    Claim(EFFICIENCY, "V-B", HYBRIDS, ["jupiter"], low=75, note="drops to around", seed="041"),
+    Claim(EFFICIENCY, "V-B", HYBRIDS, ["jupiter"], 70, 80, of="smallest", note="around 75, 17 or 18 groups", seed="041"),
     Claim(EFFICIENCY, "V-B", ["dp"], SUPERCOMPUTERS, high=50, ranks=range(64, 65), of="smallest",
-          several_nodes=True, note="in some cases"),
-    Claim(DROP, "V-B", ["dp"], SUPERCOMPUTERS, 10, 30, several_nodes=True),
+          several_nodes=True, note="in some cases", seed="042"),
+    Claim(DROP, "V-B", ["dp"], SUPERCOMPUTERS, 10, 30, several_nodes=True, seed="042"),
 ]
 
 

@@ -20,7 +20,7 @@ from dataclasses import dataclass
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
 
-SECTIONS = ["collectives", "kernels", "steps"]
+SECTIONS = ["collectives", "kernels", "steps", "ranges"]
 HEAD = """# Validation: the models beside published measurements
 
 Written by `tools/validate_models.py`; the measurements are public and cited where they are used. What is fitted is fitted on

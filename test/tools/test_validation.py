@@ -4,13 +4,15 @@
 import csv
 import json
 import pathlib
+import random
 import sys
 import tempfile
+import tomllib
 import unittest
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
 
-from validation import kernels, plots, simulator, steps  # noqa: E402
+from validation import coscheduling, kernels, plots, ranges, scaling_study, simulator, steps  # noqa: E402
 
 PEAK, BANDWIDTH = 300e12, 2e12
 
@@ -89,6 +91,89 @@ class Simulator(unittest.TestCase):
 
         job = simulator.Job("", "", 1, "", 100, 1, 1, stages=4)
         self.assertAlmostEqual(Line("none").run(job).time, 310)
+
+
+SYSTEMS = {system.machine: system for system in coscheduling.SYSTEMS}
+
+
+class CoScheduling(unittest.TestCase):
+    def test_sizes_have_the_plans_of_the_paper_twice_as_many_gpus_on_lumi(self):
+        self.assertEqual(coscheduling.feasible(16, SYSTEMS["jupiter"]), ["dp", "fsdp", "dp+pp"])
+        self.assertEqual(coscheduling.feasible(16, SYSTEMS["lumi"]), ["dp"])
+        self.assertEqual(coscheduling.feasible(4, SYSTEMS["dgx-a100"]), ["dp", "fsdp", "dp+pp"])
+        self.assertEqual(coscheduling.feasible(4, SYSTEMS["alps"]), [])
+
+    def test_classes_are_those_that_a_size_can_have(self):
+        self.assertEqual(coscheduling.classes(8, SYSTEMS["dgx-a100"]), ["linear", "random"])
+        self.assertNotIn("intra-l1", coscheduling.classes(32, SYSTEMS["alps"]))    # 8 nodes, 4 on a switch
+        self.assertIn("intra-l1", coscheduling.classes(64, SYSTEMS["jupiter"]))    # 16 nodes of 16
+        self.assertNotIn("intra-group", coscheduling.classes(1024, SYSTEMS["leonardo"]))
+        self.assertIn("inter-group-same-l1-4", coscheduling.classes(224, SYSTEMS["jupiter"]))
+
+    def test_patterns_fill_most_of_the_reservation(self):
+        draw = random.Random(3)
+        for system in coscheduling.SYSTEMS:
+            for _ in range(20):
+                sizes = coscheduling.pattern(draw, system)
+                self.assertGreater(len(sizes), 1)
+                self.assertTrue(0.8 * system.gpus <= sum(sizes) <= system.gpus, (system.machine, sizes))
+
+    def test_a_mean_locality_is_in_the_bin_that_is_asked_for(self):
+        for asked, (low, high) in enumerate(coscheduling.BINS):
+            jobs = coscheduling.draw_jobs(random.Random(asked), SYSTEMS["jupiter"], asked)
+            mean = sum(coscheduling.LOCALITY[job.placement] for job in jobs) / len(jobs)
+            self.assertTrue(low <= mean <= high, (asked, mean))
+
+    def test_the_slowest_ends_the_experiment_and_the_others_go_on(self):
+        laboratory = coscheduling.Laboratory("none", ".")
+        laboratory.alone = lambda system, job: {"dp": 0.1, "fsdp": 3.0}[job.plan]
+        jobs = [coscheduling.Job("dp", "vit-h", 8, "intra-l1", 0.02), coscheduling.Job("fsdp", "llama3-8b", 16, "intra-l1")]
+
+        text = laboratory.spec(SYSTEMS["jupiter"], jobs, 5, None, ())
+
+        first, second = (tomllib.loads(text)["job"])
+        self.assertEqual((first["iterations"], first["repeat"], first["start"]), (60, True, "20.000 ms"))
+        self.assertEqual((second["iterations"], second.get("repeat")), (2, None))
+
+
+class ScalingStudy(unittest.TestCase):
+    def test_mfu_is_six_flops_a_parameter_and_attention(self):
+        run = scaling_study.Run("dgx-h100", 8, 16)
+        outcome = scaling_study.Outcome(run, 2, time=1, exposed=0, needed=0)
+        work = 6 * 6.738e9 + 12 * 32 * 4096 * 4096
+
+        self.assertAlmostEqual(outcome.mfu, 16 * 4096 / 8 * work / 989.4e12)
+
+    def test_the_fastest_plan_of_a_degree_counts(self):
+        made = [scaling_study.Outcome(scaling_study.Run("dgx-h100", 8, 16, tensor=t, stages=p), 1, time, 0, 0)
+                for t, p, time in [(1, 1, 3.0), (2, 1, 2.0), (1, 2, 1.5), (4, 1, 4.0)]]
+
+        self.assertEqual({d: each.time for d, each in scaling_study.by_degree(made).items()}, {1: 3.0, 2: 1.5, 4: 4.0})
+        self.assertEqual(ranges.better_than_fsdp(made), (2, 3))
+
+
+class Ranges(unittest.TestCase):
+    def test_rows_name_the_ranges_they_judge(self):
+        self.assertEqual(ranges.numbers("045"), [45])
+        self.assertEqual(ranges.numbers("114 to 117"), [114, 115, 116, 117])
+        self.assertEqual(ranges.numbers("084, 085, 090"), [84, 85, 90])
+
+    def test_a_range_without_a_row_and_a_row_without_a_range_stop_the_run(self):
+        rows = [ranges.Row("027 to 058", "", "", ""), ranges.Row("083 to 101", "", "", ""), ranges.Row("114 to 138", "", "", "")]
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "seeds_checks.csv"
+            path.write_text("id\n" + "".join(f"seed-{number:03}\n" for number in range(1, 139)))
+            ranges.check_complete(rows, pathlib.Path(folder))
+            with self.assertRaisesRegex(RuntimeError, "without a row: .138"):
+                ranges.check_complete(rows[:2] + [ranges.Row("114 to 137", "", "", "")], pathlib.Path(folder))
+
+    def test_slowdown_is_what_throughput_loses(self):
+        job = coscheduling.Job("dp", "vit-h", 8, "inter-group-same-l1-2")
+        outcomes = [coscheduling.Outcome(job, slowdown, slowdown, 1, 2) for slowdown in (1.0, 1.3)]
+
+        self.assertEqual([round(each, 6) for each in ranges.losses(outcomes)], [0, 30])
+        self.assertEqual(ranges.spread_cells(outcomes), ["2", "15.0", "15.0", "30.0", "1"])
+        self.assertEqual(ranges.kind_of(job.placement), "inter-group")
 
 
 class Plots(unittest.TestCase):
