@@ -17,7 +17,8 @@ import threading
 from dataclasses import dataclass, field
 
 AT_A_TIME = 2
-LONGEST_RUNS = 2   # measured iterations of the slowest job
+LONGEST_RUNS = (2, 4, 8)   # measured iterations of the slowest job; more where others then have none yet
+UNMEASURED = "had no measured iteration"
 TRIES = 30         # draws of placements until one can be had
 
 MODELS = {"dp": ["vit-h"], "fsdp": ["llama3-8b", "minerva-7b"], "dp+pp": ["llama3-8b", "minerva-7b"],
@@ -25,7 +26,7 @@ MODELS = {"dp": ["vit-h"], "fsdp": ["llama3-8b", "minerva-7b"], "dp+pp": ["llama
 # Section IV-A1: counts of concurrent experiments (bold), and of those in one node or rack (italics).
 COUNTS = {"dp": [8, 16], "fsdp": [16, 32], "dp+pp": [16, 32, 64], "dp+pp+tp": [256, 512], "dp+pp+ep": [512, 1024]}
 ONE_FABRIC_COUNTS = {"dp": [2, 4], "fsdp": [4, 8], "dp+pp": [4, 8], "dp+pp+tp": [], "dp+pp+ep": []}
-SMALLER = {("fsdp", 4): "plan.fsdp.degree", ("dp+pp", 4): "plan.pipeline.stages"}
+SMALLER = {("fsdp", 4): ("fsdp", "degree"), ("dp+pp", 4): ("pipeline", "stages")}
 # Section IV-A2: tiers, their sizes and how often each is drawn.
 TIERS = [(0.75, [8]), (0.20, [16, 32, 64, 512]), (0.05, [1024])]
 # Section IV-A4 and the campaigns' locality scores.
@@ -152,9 +153,13 @@ def draw_jobs(draw, system, bin_of_locality):
     return sorted(jobs, key=lambda job: (LOCALITY.get(job.placement, 1), -job.ranks, job.name))
 
 
-def settings(job):
+def plan_text(job):
+    """The plan of a job in a spec file, made smaller where it needs more ranks than there are."""
     key = SMALLER.get((job.plan, job.ranks))
-    return f"{key.removeprefix('plan.')} = {job.ranks}" if key else ""
+    if not key:
+        return f'"{job.plan}"'
+    passes, option = key
+    return f'{{ name = "{job.plan}", {passes} = {{ {option} = {job.ranks} }} }}'
 
 
 class Laboratory:
@@ -175,43 +180,43 @@ class Laboratory:
                        "--model", job.model, "--ranks", str(job.ranks), "--iterations", "1"]
             if system.nodes:
                 command += ["--nodes", str(system.nodes)]
-            if settings(job):
-                command += ["--set", "plan." + settings(job).replace(" ", "")]
+            if (job.plan, job.ranks) in SMALLER:
+                command += ["--set", f"plan.{'.'.join(SMALLER[job.plan, job.ranks])}={job.ranks}"]
             done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode != 0:
                 raise RuntimeError(f"{' '.join(command)}\n{done.stderr}")
             self.known[key] = json.loads(done.stdout)["metrics"]["iteration_time"]["value"]
         return self.known[key]
 
-    def spec(self, system, jobs, seed, machine, options):
-        """The text of a spec file in which all jobs run for as long as the slowest takes for LONGEST_RUNS iterations."""
+    def spec(self, system, jobs, seed, machine, options, longest=LONGEST_RUNS[0]):
+        """The text of a spec file in which all jobs run for as long as the slowest takes for `longest` iterations."""
         times = [self.alone(system, job) for job in jobs]
         slowest = max(range(len(jobs)), key=lambda i: times[i])
         lines = [f'machine = "{machine or system.machine}"', "warmup = 1", *options]
         if system.nodes:
             lines.append(f"nodes = {system.nodes}")
         for i, job in enumerate(jobs):
-            runs = max(1, round(LONGEST_RUNS * times[slowest] / times[i]))
-            lines += ["[[job]]", f'name = "j{i}"', f'plan = "{job.plan}"', f'model = "{job.model}"',
+            runs = max(1, round(longest * times[slowest] / times[i]))
+            lines += ["[[job]]", f'name = "j{i}"', f"plan = {plan_text(job)}", f'model = "{job.model}"',
                       f"ranks = {job.ranks}", f'placement = "{job.placement}"', f"seed = {seed + i}",
                       f"iterations = {runs}", f'start = "{job.start * 1e3:.3f} ms"']
             if i != slowest:
                 lines.append("repeat = true")
-            if settings(job):
-                name, value = settings(job).split(" = ")
-                lines.append(f"plan.{name} = {value}")
         return "\n".join(lines) + "\n"
 
     def together(self, system, jobs, seed=1, machine=None, options=()):
-        """Outcomes of jobs side by side, or the program's refusal as a string."""
+        """Outcomes of jobs side by side, or as a string why they cannot be placed."""
         with self.lock:
             self.files += 1
             base = self.folder / f"experiment-{self.files}"
         spec = base.with_suffix(".toml")
-        spec.write_text(self.spec(system, jobs, seed, machine, options))
-        done = subprocess.run([self.program, "simulate", "--quiet", "--spec", str(spec), "-o", str(base) + ".json"],
-                              capture_output=True, text=True)
-        if done.returncode == 2:
+        for longest in LONGEST_RUNS:
+            spec.write_text(self.spec(system, jobs, seed, machine, options, longest))
+            done = subprocess.run([self.program, "simulate", "--quiet", "--spec", str(spec), "-o", str(base) + ".json"],
+                                  capture_output=True, text=True)
+            if UNMEASURED not in done.stderr:
+                break
+        if done.returncode == 2 and "--ranks" in done.stderr:
             return done.stderr.strip()
         if done.returncode != 0:
             raise RuntimeError(f"{spec.read_text()}\nexit {done.returncode}\n{done.stderr}")

@@ -12,6 +12,7 @@ import statistics
 import subprocess
 import sys
 import tempfile
+import textwrap
 from collections import defaultdict
 from dataclasses import dataclass, replace
 
@@ -42,7 +43,7 @@ class Row:
 
 
 def percent(value, digits=1):
-    return f"{100 * value:.{digits}f} %"
+    return f"{round(100 * value, digits) + 0:.{digits}f} %"   # + 0: no −0
 
 
 def mean(values):
@@ -119,7 +120,7 @@ def sought_alone(outcomes):
         ["efficiency of DP on NVL72 80 to 85 % at 32 to 64 GPUs", f"{min(rack):.1f} to {max(rack):.1f} %", NOT_HELD
          if max(rack) > 85 else HELD],
         ["efficiency of DP lost per doubling, 10 to 30 points",
-         "; ".join(f"{machine} " + ", ".join(f"{each:.0f}" for each in sorted(values)) for machine, values in drop.items()),
+         "; ".join(f"{machine} " + ", ".join(f"{abs(each):.0f}" for each in sorted(values)) for machine, values in drop.items()),
          f"{sum(10 <= round(each, 1) <= 30 for values in drop.values() for each in values)} of "
          f"{sum(map(len, drop.values()))}"],
     ]
@@ -136,7 +137,7 @@ def kind_of(placement):
 
 def losses(outcomes):
     """Percent of throughput lost, by the paper's (sigma − 1) · 100."""
-    return sorted(100 * (outcome.slowdown - 1) for outcome in outcomes)
+    return sorted(round(100 * (outcome.slowdown - 1), 4) + 0 for outcome in outcomes)
 
 
 def spread_cells(outcomes):
@@ -209,15 +210,27 @@ class Contrasts:
         self.routing = {name: self.run(self.jupiter, victims + around, str(path)) for name, path in files.items()}
         self.neighbours = {count: self.run(self.jupiter, victims + around[:count]) for count in (5, 15, 25)}
         experts = Job("dp+pp+ep", "mixtral-8x7b", 1024, "inter-group")
-        self.groups = {"3 groups, reserved": self.run(self.leonardo, [experts] + [NEIGHBOUR] * 13),
-                       "all 20 groups, alike filled": self.run(replace(self.leonardo, nodes=0),
-                                                               [experts] * 10 + [NEIGHBOUR] * 60)}
+        self.groups = {"3 groups, 67 % filled": self.run(self.leonardo, [experts] + [NEIGHBOUR] * 13),
+                       "all 20 groups, 88 % filled": self.run(replace(self.leonardo, nodes=0),
+                                                             [experts] * 10 + [NEIGHBOUR] * 60)}
+        self.alps = self.alps_runs(systems["alps"], folder)
         small = Job("dp", "vit-h", 8, "inter-group")
         self.small = {kind: self.run(self.jupiter, [replace(small, placement=kind)] * 10 + [VICTIM] * 5 + [NEIGHBOUR] * 20)
                       for kind in ("intra-group", "inter-group")}
         self.small |= {f"inter-group, {routing}": self.run(
             self.jupiter, [small] * 10 + [VICTIM] * 5 + [NEIGHBOUR] * 20, str(files[routing]))
             for routing in ("ecmp", "minimal")}
+
+    def alps_runs(self, system, folder):
+        """DP+PP inside groups of Alps, by what limits it."""
+        text = (MACHINES / "alps.toml").read_text()
+        minimal, wide = folder / "alps-minimal.toml", folder / "alps-wide.toml"
+        minimal.write_text(text.replace('routing = "adaptive"', 'routing = "minimal"'))
+        wide.write_text(text.replace('local_capacity = "200 Gbit/s"', 'local_capacity = "20000 Gbit/s"'))
+        jobs = [replace(NEIGHBOUR, placement="intra-group")] * 40
+        return {"adaptive": self.run(system, jobs), "adaptive, 20 jobs": self.run(system, jobs[:20]),
+                "minimal": self.run(system, jobs, str(minimal)), "wide cables in groups": self.run(system, jobs, str(wide)),
+                "adaptive, blocks of 4 on a switch": self.run(system, [replace(NEIGHBOUR, placement="intra-group-same-l1-4")] * 40)}
 
     def run(self, system, jobs, machine=None):
         """The slowdowns of the jobs that are like the first."""
@@ -333,10 +346,11 @@ class Scaling:
 
 
 class Rest:
-    """Runs of the study that are done with the shipped constants only."""
+    """Runs of the study that are done with one set of constants only, the shipped one but for `exposed`."""
 
-    def __init__(self, study):
+    def __init__(self, study, other):
         fastest, grid = scaling_study.fastest, study.grid
+        self.exposed = scaling_study.by_degree(other.grid("dgx-h100", 2048, 4096))
         self.strong = {nodes: fastest(grid("dgx-h100", 8 * nodes, 32)) for nodes in (2, 16, 32)}
         self.pretraining = {model: {gpus: fastest(grid("dgx-h100", gpus, batch, model)) for gpus in (512, 2048)}
                             for model, batch in (("llama2-7b", 1024), ("llama2-70b", 1024))}
@@ -348,7 +362,7 @@ class Rest:
 
 
 def plan_name(outcome):
-    return f"tensor {outcome.run.tensor}, {outcome.run.stages} stages"
+    return f"tensor {outcome.run.tensor}, {outcome.run.stages} stage{'s' if outcome.run.stages > 1 else ''}"
 
 
 def better_than_fsdp(outcomes):
@@ -400,7 +414,7 @@ def study_rows(shipped, slower, rest, bandwidths):
             f"{100 * (slower.best('dgx-h100').exposed - slower.best('dgx-a100').exposed):+.1f} with llm-foundry's constants",
             HELD if 8 < 100 * (h100.exposed - a100.exposed) < 18 else NOT_HELD, low_exposure),
         Row("095", "tensor or pipeline degrees of 2 or 4 beat FSDP alone (256 GPUs, 512 sequences)",
-            f"no: 2 is {degrees[2].tokens / degrees[1].tokens - 1:+.0%}; with llm-foundry's constants {', '.join(beats)}",
+            f"2: {degrees[2].tokens / degrees[1].tokens - 1:+.0%}; with llm-foundry's constants {', '.join(beats)}",
             HELD if degrees[2].time < degrees[1].time else NOT_HELD, low_exposure),
         Row("096", "degrees over 8, which cross nodes, expose more communication",
             ", ".join(f"{degree}: {percent(each.exposed, 0)}" for degree, each in degrees.items()),
@@ -413,7 +427,7 @@ def study_rows(shipped, slower, rest, bandwidths):
             HELD if counts[1][0] > counts[0][0] and counts[2][0] > counts[0][0] else NOT_HELD, low_exposure
             if not counts[1][0] > counts[0][0] or not counts[2][0] > counts[0][0] else ""),
         Row("098", "all-reduce holds its bandwidth from 4 to 512 nodes, all-gather and reduce-scatter lose it",
-            "bus bandwidth of 64 MiB, GB/s: " + "; ".join(
+            "bus bandwidth of 1 GiB, GB/s: " + "; ".join(
                 f"{operation} {', '.join(f'{each:.0f}' for each in values)}" for operation, values in bandwidths.items()) +
             " on 4, 32, 256 and 512 nodes",
             HELD if bandwidths["all-reduce"][-1] > 0.7 * bandwidths["all-reduce"][0]
@@ -437,12 +451,12 @@ def study_rows(shipped, slower, rest, bandwidths):
 
 
 def all_bandwidths(program):
-    """GB/s of bus bandwidth at 64 MiB by operation on 4, 32, 256 and 512 DGX H100."""
+    """GB/s of bus bandwidth at 1 GiB by operation on 4, 32, 256 and 512 DGX H100."""
     found = defaultdict(list)
     for operation in ("all-reduce", "all-gather", "reduce-scatter"):
         for nodes in (4, 32, 256, 512):
             command = [program, "coll", "--machine", "dgx-h100", "--nodes", str(nodes), "--ranks", str(8 * nodes), "--operation",
-                       operation, "--min-size", "64MiB", "--max-size", "64MiB", "--format", "json"]
+                       operation, "--min-size", "1GiB", "--max-size", "1GiB", "--format", "json"]
             done = subprocess.run(command, capture_output=True, text=True)
             if done.returncode != 0:
                 raise RuntimeError(f"{' '.join(command)}\n{done.stderr}")
@@ -532,7 +546,7 @@ def measure(context):
         contrasts = Contrasts(laboratory, folder)
         study = scaling_study.Study(context.program, folder)
         other = scaling_study.Study(context.program, folder, *scaling_study.other_constants(context, folder))
-        shipped, slower, rest = Scaling(study), Scaling(other), Rest(study)
+        shipped, slower, rest = Scaling(study), Scaling(other), Rest(study, other)
         return alone, campaign, contrasts, shipped, slower, rest, all_bandwidths(context.program)
 
 
@@ -586,6 +600,7 @@ def page(context, alone, campaign, contrasts, shipped, slower, rest, bandwidths)
         "and with fewer neighbours:", contrast_table("neighbours", {**contrasts.neighbours, 35: contrasts.placements["inter-group"]}),
         "DP+PP+EP on 1,024 GPUs of Leonardo:", contrast_table("where", contrasts.groups),
         "DP on 8 GPUs of JUPITER, ten jobs beside five DP+PP+TP and twenty DP+PP:", contrast_table("where", contrasts.small),
+        "DP+PP (Minerva-7B) on 32 GPUs inside groups of Alps, 40 jobs unless said:", contrast_table("how", contrasts.alps),
         reasons(campaign, contrasts),
         "### Scaling study",
         "MFU and exposed communication (bubble included) of the fastest plan by degree of model parallelism, Llama-2 7B, 256 GPUs, "
@@ -594,16 +609,22 @@ def page(context, alone, campaign, contrasts, shipped, slower, rest, bandwidths)
         plots.table(["degree", "H100, shipped", "A100, shipped", "H100, llm-foundry", "A100, llm-foundry"], grid),
         "V100, 256 GPUs, local batch of 1 (figure 14; no efficiencies of kernels are published for the device): " +
         ("; ".join(f"{degree}: {percent(each.mfu)}" for degree, each in volta.items()) or "nothing fits") + ".",
-        study_reasons(shipped, slower),
+        study_reasons(shipped, slower, rest),
     ]
+
+
+def bullets(text):
+    """Paragraphs that begin with `* `, in lines of one length."""
+    return "\n".join(textwrap.fill(" ".join(part.split()), 120, initial_indent="* ", subsequent_indent="  ",
+                                   break_long_words=False, break_on_hyphens=False)
+                     for part in text.strip().removeprefix("* ").split("\n* "))
 
 
 def reasons(campaign, contrasts):
     largest = max((outcome for each in campaign.by_machine.values() for outcome in each), key=lambda each: each.slowdown)
     mean_of = lambda cases, name: f"{mean(losses(cases[name])):.0f} %"
     alps = losses(campaign.of("alps", plan=["dp+pp", "dp+pp+tp"]))
-    return f"""Why not, by what these runs vary:
-
+    return "Why not, by what these runs vary:\n\n" + bullets(f"""
 * **Outliers.** A fluid shares a full link in equal parts and at once: a job is slowed by what its neighbours ask of its links and
   by nothing else. The largest slowdown of all jobs is {largest.slowdown:.1f} × ({largest.job.plan.upper()} on {largest.job.ranks}
   GPUs, {largest.job.placement}); 8 GPUs between groups come to {losses(contrasts.small["inter-group"])[-1] / 100 + 1:.2f} ×,
@@ -611,42 +632,46 @@ def reasons(campaign, contrasts):
   paper's 8.6 to 106 × are single runs; it suspects ranks out of step and libraries that have not settled (V-C4), which show on
   one switch too, where nothing is shared. A network cannot give them, and no noise is chosen here to do so.
 * **Placement.** Nearly all that jobs lose to one another on JUPITER and Leonardo they lose on the cables between groups, in
-  all-reduces of gradients. With these cables wide the slowdown is {mean_of(contrasts.routing, "wide")}; inside one group it is
-  {mean_of(contrasts.placements, "intra-group")} instead of {mean_of(contrasts.placements, "inter-group")}. **Blocks on first-level
-  switches do not help here**: the ring over the replicas crosses the three groups as often with blocks as without, and what
-  blocks shorten, the pipeline's messages, does not queue. What helps is the order of the nodes: drawn and left in that order a
-  ring crosses groups at nearly every step ({mean_of(contrasts.placements, "random")}; alike jobs only:
-  {mean_of(contrasts.alike, "random")} against {mean_of(contrasts.alike, "inter-group")} in order). The paper's 15 and 5 % lie between our
-  figures for weak and for heavy neighbours; which neighbours its jobs had it does not say.
+  all-reduces of gradients. With wide cables between switches the slowdown is {mean_of(contrasts.routing, "wide")}; inside one group
+  it is {mean_of(contrasts.placements, "intra-group")} instead of {mean_of(contrasts.placements, "inter-group")}. **Blocks on
+  first-level switches do not help here**: the ring over the replicas crosses the three groups as often with blocks as without,
+  and what blocks shorten, the pipeline's messages, does not queue. What helps is the order of the nodes: drawn and left in that
+  order a ring crosses groups at nearly every step ({mean_of(contrasts.placements, "random")}; alike jobs only:
+  {mean_of(contrasts.alike, "random")} against {mean_of(contrasts.alike, "inter-group")} in order). The paper's 15 and 5 % lie
+  between our figures for alike and for heavy neighbours; which neighbours its jobs had it does not say.
 * **Routing.** Routes are chosen once and do not give way to other jobs. Traffic that is spread evenly over all minimal routes
-  loses {mean_of(contrasts.routing, "spray")}, hashed {mean_of(contrasts.routing, "ecmp")}, static {mean_of(contrasts.routing, "minimal")},
-  adaptive among its own flows {mean_of(contrasts.placements, "inter-group")}. Real adaptive routing also sees the neighbours and
-  goes around over other groups, so slowdowns between groups are upper bounds here.
+  loses {mean_of(contrasts.routing, "spray")}, hashed {mean_of(contrasts.routing, "ecmp")}, static
+  {mean_of(contrasts.routing, "minimal")}, adaptive among its own flows {mean_of(contrasts.placements, "inter-group")}. Real adaptive
+  routing also sees the neighbours and goes around over other groups: slowdowns between groups are probably too large here.
 * **Neighbours.** 5, 15, 25 and 35 jobs of DP+PP beside the five cost them {", ".join(f"{mean(losses(each)):.0f}" for each in
-  contrasts.neighbours.values())} and {mean_of(contrasts.placements, "inter-group")}: nothing happens until the cables are full.
-* **Leonardo, many groups.** Three groups have many cables for each job and little to carry; with all twenty filled the same job loses
-  {mean(losses(list(contrasts.groups.values())[1])):.0f} %. The order is the paper's; its 65 % was on a machine whose other users are
-  unknown.
+  contrasts.neighbours.values())} and {mean_of(contrasts.placements, "inter-group")}: little happens until the cables are full.
+* **Leonardo, many groups.** The order is the paper's: {" and ".join(f"{mean(losses(each)):.0f} % on {name}" for name, each in
+  contrasts.groups.items())}. Its 65 % was on a machine whose other users are not known.
 * **Alps and LUMI.** LUMI's replicas stay in nodes of eight, as the paper says, and lose at most
   {losses(campaign.of("lumi", plan=paper.HYBRIDS))[-1]:.0f} %. On **Alps** DP+PP and DP+PP+TP lose {mean(alps):.0f} % on average and
-  {alps[-1]:.0f} % at most, where the paper sees no significant slowdown: two thirds of it on cables inside groups, one of 25 GB/s
-  between each two switches, on which jobs of four nodes a switch meet. Slingshot detours around them; our routes do not react
-  to other jobs."""
+  {alps[-1]:.0f} % at most, where the paper sees no significant slowdown: most of it on the cables inside groups, one of 25 GB/s
+  between each two switches of four nodes. With these cables wide {mean_of(contrasts.alps, "adaptive")} become
+  {mean_of(contrasts.alps, "wide cables in groups")}; in blocks of 4 nodes a switch, {mean_of(contrasts.alps,
+  "adaptive, blocks of 4 on a switch")}; on minimal routes only, {mean_of(contrasts.alps, "minimal")}. Slingshot detours around
+  neighbours packet by packet; our routes do not react to other jobs.""")
 
 
-def study_reasons(shipped, slower):
+def study_reasons(shipped, slower, rest):
     own, other = shipped.weak, slower.weak
-    return f"""* **Kernels.** The devices' constants are fitted to kernels that run alone and back to back. FSDP on 128 H100 comes to
+    gains = ", ".join(f"{degree}: {each.tokens / rest.exposed[1].tokens - 1:+.0%}" for degree, each in rest.exposed.items()
+                      if degree > 1)
+    return bullets(f"""
+* **Kernels.** The devices' constants are fitted to kernels that run alone and back to back. FSDP on 128 H100 comes to
   {percent(own[128].mfu)} MFU with them and to {percent(other[128].mfu)} with those that llm-foundry's steps on H100 were fitted
   with, near what the study measured; in the difference are clocks under load, launches and the framework. On A100 both are
   too high: {percent(shipped.best("dgx-a100").mfu)} and {percent(slower.best("dgx-a100").mfu)}, paper 59.7 %.
 * **Exposed communication.** From 128 to 2,048 GPUs a gather of a layer grows to 5.7 ms in a ring of 2,048, and 96 of them nearly
-  fill the {1000 * own[2048].time:.0f} ms of a step; a prefetch that starts exactly in time hides most of it ({percent(own[2048].exposed)}
-  exposed). With llm-foundry's network, at {other_network()} of the nominal rate, {percent(other[2048].exposed)} are exposed and
-  {percent(slower.loss())} lost (paper 37.2 %). Hence the direction of every ordering holds where communication is
-  exposed at all, and what hides here decides the rest: as FSDP alone exposes only {percent(shipped.best("dgx-h100").exposed)}
-  at 256 GPUs, tensor and pipeline parallelism have nothing to win. Kernels of NCCL that take multiprocessors from those
-  of the model, and ranks out of step, would expose more; neither is in these runs."""
+  fill the {1000 * own[2048].time:.0f} ms of a step; a prefetch that starts exactly in time hides most of it
+  ({percent(own[2048].exposed)} exposed). With llm-foundry's network, at {other_network()} of the nominal rate,
+  {percent(other[2048].exposed)} are exposed and {percent(-slower.loss())} lost (paper 37.2 %), and model parallelism on 2,048 GPUs
+  gives, by degree, {gains}. What hides decides the orderings: as FSDP alone exposes only
+  {percent(shipped.best("dgx-h100").exposed)} at 256 GPUs, tensor and pipeline parallelism have nothing to win there. Kernels of NCCL
+  that take multiprocessors from those of the model, and ranks out of step, would expose more; neither is in these runs.""")
 
 
 def other_network():
