@@ -17,7 +17,7 @@ import threading
 from dataclasses import dataclass, field
 
 AT_A_TIME = 2
-LONGEST_RUNS = (2, 4, 8)   # measured iterations of the slowest job; more where others then have none yet
+LONGEST_RUNS = (2, 4, 8, 16)   # measured iterations of the slowest job; more where others then have none yet
 UNMEASURED = "had no measured iteration"
 TRIES = 30         # draws of placements until one can be had
 
@@ -191,7 +191,7 @@ class Laboratory:
     def spec(self, system, jobs, seed, machine, options, longest=LONGEST_RUNS[0]):
         """The text of a spec file in which all jobs run for as long as the slowest takes for `longest` iterations."""
         times = [self.alone(system, job) for job in jobs]
-        slowest = max(range(len(jobs)), key=lambda i: times[i])
+        slowest = max(range(len(jobs)), key=lambda i: (times[i], i))  # of equals the least local, which others slow most
         lines = [f'machine = "{machine or system.machine}"', "warmup = 1", *options]
         if system.nodes:
             lines.append(f"nodes = {system.nodes}")
@@ -219,7 +219,7 @@ class Laboratory:
         if done.returncode == 2 and "--ranks" in done.stderr:
             return done.stderr.strip()
         if done.returncode != 0:
-            raise RuntimeError(f"{spec.read_text()}\nexit {done.returncode}\n{done.stderr}")
+            raise RuntimeError(f"{len(jobs)} jobs on {system.machine}: exit {done.returncode}\n{done.stderr}")
         outcomes = []
         for i, job in enumerate(jobs):
             path = pathlib.Path(f"{base}.j{i}.json")
