@@ -22,6 +22,7 @@ from collections import defaultdict
 from dataclasses import dataclass, field
 
 from . import plots
+from .simulator import Constants, Simulator
 
 MACHINES = pathlib.Path(__file__).resolve().parent.parent.parent / "data" / "machines"
 MIB = 1 << 20
@@ -282,6 +283,56 @@ REASONS = {
 }
 
 
+def replayed(context):
+    """Collectives inside AICB's replay of a training step on one node, those whose group is stated."""
+    every = plots.read(context.data / "collectives_aicb_a100.csv")
+    launch = min(float(row["time_ms_median"]) for row in every if int(row["msg_bytes"]) < 1024) * 1e-3
+    rows, off, off_less = [], [], []
+    for row in every:
+        size, operation = int(row["msg_bytes"]), row["op"].replace("_", "-")
+        if not row["group_size"].isdigit() or size < LEAST:
+            continue
+        ranks, measured = int(row["group_size"]), float(row["time_ms_median"]) * 1e-3
+        predicted = sweep(context.program, "dgx-a100", operation, ranks, [size])[size]
+        less = measured - launch
+        off.append(abs(predicted / measured - 1))
+        off_less.append(abs(predicted / less - 1))
+        rows.append([operation, ranks, size_text(size), row["stage"], f"{measured * 1e6:.0f}", f"{less * 1e6:.0f}",
+                     f"{predicted * 1e6:.0f}", f"{predicted / less:.2f}"])
+    return [f"### Inside a replayed step on a DGX A100\n\ngithub.com/aliyun/aicb, visualize/inputs/A100_example.csv, 8 A100: medians "
+            "of event times of all rows of at least 1 MiB whose group is stated; nothing is fitted to these. The shortest of that "
+            f"file, of 32 bytes, takes {launch * 1e6:.0f} us, which is the host's launch between two events. Less that the median error "
+            f"is {percent(statistics.median(off_less))}, with it {percent(statistics.median(off))} ({len(off)} rows).",
+            plots.table(["operation", "ranks", "size", "in", "measured, us", "less launch, us", "predicted, us", "ratio"], rows)]
+
+
+def elastic_fabric(context):
+    """Bandwidths on AWS p5 nodes, with the network that nanotron's steps on them were fitted with."""
+    fitted = json.loads((pathlib.Path(__file__).resolve().parent / "fits.json").read_text())["nanotron, H100"]
+    simulator = Simulator(context.program)
+    machine, _ = simulator.machine("p5", Constants(network=fitted["network"], latency=fitted["latency"]))
+    rows, inside, size = [], [], 256 * MIB
+    for row in plots.read(context.data / "ultrascale_h100_extra.csv"):
+        if row["metric"] != "bandwidth mean":
+            continue
+        operation, ranks = row["what"].replace("_", "-"), int(row["n_gpus"])
+        factor = 2 if operation == "all-reduce" else 1
+        seconds = sweep(context.program, machine, operation, ranks, [size])[size]
+        predicted = factor * (ranks - 1) / ranks * size / seconds / 1e9
+        low, mean, high = (float(row[key]) for key in ("low", "value", "high"))
+        inside.append(low <= predicted <= high)
+        rows.append([operation, row["n_nodes"], f"{mean:.0f} ({low:.0f} to {high:.0f})", f"{predicted:.0f}",
+                     "inside" if inside[-1] else f"{predicted / mean:.1f} × the mean"])
+    return ["### AWS p5 over EFA, 256 MB\n\nnanotron's ultrascale playbook, pp_comm_bandwidth: means over many runs with their spread, "
+            "read as bus bandwidth. The machine is that of nanotron's steps below with the network fitted to those steps, nothing to "
+            f"these. {sum(inside)} of {len(inside)} are inside the spread. One efficiency and one latency leave out what falls from "
+            "4 nodes on in the means and not in the best runs; on one node the model's is NVLink's nominal rate times the network's "
+            "efficiency, which is fitted between nodes.",
+            plots.table(["operation", "nodes", "measured, GB/s", "predicted, GB/s", ""], rows),
+            "Not used of that file: throughputs against replicas and tensor ranks, whose micro-batches and accumulation are not "
+            "stated."]
+
+
 def sections(context):
     """context.program; context.data: folder of measurements; context.figures: where plots go."""
     blocks, rows, details, marks = [], [], [], []
@@ -313,7 +364,7 @@ def sections(context):
                   "|predicted / measured − 1|; the tables give predicted / measured.")
     blocks.append(plots.table(heads, rows))
     blocks.append(f"![predicted / measured]({context.figures.name}/collectives.svg)")
-    return blocks + details
+    return blocks + details + replayed(context) + elastic_fabric(context)
 
 
 def shown(key, value):
