@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 // fuzz_files INPUTS [SEED] [FOLDER]
 // Throws changed machine files, topologies of batch systems and run specs at the readers, which have to give a value or a
-// UserError (Unavailable): nothing else, and within `longest` seconds. The corpus is what is shipped in data/ and the
+// UserError (Unavailable): nothing else, and within `longest` seconds of CPU time. The corpus is what is shipped in data/ and the
 // fixtures of the tests; what is changed are values, lines and letters, so that most inputs come past the syntax.
 // The input under way lies in FOLDER, so that a crash leaves it there. Exit 1: one was refused with another exception,
 // or took too long. Meant for the sanitizers: cmake --preset asan -DDLNB_BENCH=ON.
 #include <fmt/format.h>
 #include <signal.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -31,7 +32,7 @@ namespace fs = std::filesystem;
 namespace dlnb {
 namespace {
 
-constexpr unsigned longest = 20;                // seconds an input may take
+constexpr int longest = 20;                     // CPU seconds that an input may take
 constexpr std::int64_t most_devices = 100'000;  // of a machine that routes are asked of
 
 enum class Kind { machine, topology, spec };
@@ -160,6 +161,12 @@ void throw_at(Kind kind, const fs::path& file, const std::string& text, Mutator&
     read_jobs({file}, Value{});
 }
 
+// 0: no limit any more.
+void limit(int seconds) {
+  const itimerval timer{{0, 0}, {seconds, 0}};
+  setitimer(ITIMER_PROF, &timer, nullptr);
+}
+
 extern "C" void too_long(int) {
   constexpr char text[] = "an input took too long; it lies in the folder\n";
   [[maybe_unused]] const auto written = write(2, text, sizeof text - 1);
@@ -179,7 +186,7 @@ int main_of(int count, char** words) {
   Mutator mutator{seed};
   std::array<std::int64_t, names.size()> thrown{}, taken{};
   std::array<double, names.size()> slowest{};
-  signal(SIGALRM, too_long);
+  signal(SIGPROF, too_long);
   for (std::int64_t input = 0; input < inputs; ++input) {
     const Seed& chosen = seeds[mutator.below(seeds.size())];
     const auto kind = std::size_t(chosen.kind);
@@ -187,7 +194,7 @@ int main_of(int count, char** words) {
     const fs::path file = folder / "input.toml";
     if (chosen.kind == Kind::topology) std::ofstream(folder / "input.conf", std::ios::binary) << text;
     const auto begin = std::chrono::steady_clock::now();
-    alarm(longest);
+    limit(longest);
     try {
       throw_at(chosen.kind, file, text, mutator);
       ++taken[kind];
@@ -197,7 +204,7 @@ int main_of(int count, char** words) {
       fmt::print(stderr, "input {}: {}\n{}\n", input, error.what(), text);
       return 1;
     }
-    alarm(0);
+    limit(0);
     ++thrown[kind];
     const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
     if (seconds > slowest[kind]) {
