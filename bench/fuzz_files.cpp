@@ -43,13 +43,48 @@ struct Seed {
   std::string text;
 };
 
-constexpr std::array values{
-    "0",         "-1",       "1",         "2",          "7",         "64",         "1e30",      "99999999",
-    "4294967296", "0.5",     "nan",       "inf",        "-0.0",      "'x'",        "''",        "'0 GB/s'",
-    "'1 us'",    "'1 EB/s'", "true",      "[]",         "{}",        "'n[1-99]'",  "'0-9'",     "'mesh'",
-    "'torus'",   "'fat_tree'", "'dragonfly'", "'dragonfly_plus'", "'switch'", "'slurm_tree'", "'ring'", "'adaptive'",
-    "'spray'",   "'minimal'", "'tensor=4,data=rest'", "'dp'", "'inter-group'", "'2x2x2'", "9223372036854775807",
-    "[[1, 2], 'a']", "'\\u0000'", "1979-05-27T07:32:00Z"};
+constexpr std::array values{"0",
+                            "-1",
+                            "1",
+                            "2",
+                            "7",
+                            "64",
+                            "1e30",
+                            "99999999",
+                            "4294967296",
+                            "0.5",
+                            "nan",
+                            "inf",
+                            "-0.0",
+                            "'x'",
+                            "''",
+                            "'0 GB/s'",
+                            "'1 us'",
+                            "'1 EB/s'",
+                            "true",
+                            "[]",
+                            "{}",
+                            "'n[1-99]'",
+                            "'0-9'",
+                            "'mesh'",
+                            "'torus'",
+                            "'fat_tree'",
+                            "'dragonfly'",
+                            "'dragonfly_plus'",
+                            "'switch'",
+                            "'slurm_tree'",
+                            "'ring'",
+                            "'adaptive'",
+                            "'spray'",
+                            "'minimal'",
+                            "'tensor=4,data=rest'",
+                            "'dp'",
+                            "'inter-group'",
+                            "'2x2x2'",
+                            "9223372036854775807",
+                            "[[1, 2], 'a']",
+                            "'\\u0000'",
+                            "1979-05-27T07:32:00Z"};
 
 std::string read(const fs::path& file) {
   std::ifstream stream(file, std::ios::binary);
@@ -69,16 +104,18 @@ std::vector<Seed> corpus(const fs::path& fixtures) {
     seeds.push_back({Kind::machine, small(read(data_folder() / "machines" / (name + ".toml")))});
   for (const char* name : {"topology.conf", "scontrol.txt"})
     if (fs::exists(fixtures / name)) seeds.push_back({Kind::topology, read(fixtures / name)});
-  seeds.push_back({Kind::topology, "SwitchName=a Nodes=n[1-4]\nSwitchName=b Nodes=n[5-8]\nSwitchName=t Switches=a,b\n"});
+  seeds.push_back(
+      {Kind::topology, "SwitchName=a Nodes=n[1-4]\nSwitchName=b Nodes=n[5-8]\nSwitchName=t Switches=a,b\n"});
   seeds.push_back({Kind::topology, "BlockName=b1 Nodes=n[1-2]\nBlockName=b2 Nodes=n[3-4]\nBlockSizes=2,4\n"});
   seeds.push_back({Kind::spec,
                    "machine = 'leonardo'\nnodes = 8\nplacement = 'random'\nranks = 16\nmessage_scale = 0.5\n"
                    "[[job]]\nname = 'a'\nmodel = 'llama3-8b'\nplan = 'dp+pp'\nstart = '1 ms'\n"
                    "[[job]]\nname = 'b'\nmodel = 'vit-h'\nplan = 'dp'\nseed = 2\nrepeat = true\n"});
-  seeds.push_back({Kind::spec,
-                   "model = 'llama3-8b'\nranks = 32\nbatch = 8\nsequence = 4096\ndtype = 'bfloat16'\niterations = 3\n"
-                   "warmup = 1\ncost_model = 'exact'\nrecompute = 'full'\n[plan]\ntensor = 4\n"
-                   "pipeline = { stages = 4, microbatches = 8, schedule = '1f1b' }\ndata = 'rest'\n"});
+  seeds.push_back(
+      {Kind::spec,
+       "model = 'llama3-8b'\nranks = 32\nbatch = 8\nsequence = 4096\ndtype = 'bfloat16'\niterations = 3\n"
+       "warmup = 1\ncost_model = 'exact'\nrecompute = 'full'\n[plan]\ntensor = 4\n"
+       "pipeline = { stages = 4, microbatches = 8, schedule = '1f1b' }\ndata = 'rest'\n"});
   for (const auto& entry : fs::directory_iterator(data_folder() / "plans"))
     seeds.push_back({Kind::spec, "model = 'llama3-8b'\nranks = 64\nplan = 'x'\n" + read(entry.path())});
   return seeds;
@@ -99,7 +136,8 @@ class Mutator {
         case 0:
         case 1:
         case 2:
-          if (equals < end) text.replace(equals + 1, end - equals - 1, std::string(" ") + values[below(values.size())]);
+          if (equals < end)
+            text.replace(equals + 1, end - equals - 1, std::string(" ") + values[below(values.size())]);
           break;
         case 3: text.erase(begin, end - begin); break;
         case 4: text.insert(begin, text.substr(line(text).first, below(80)) + "\n"); break;
@@ -112,7 +150,8 @@ class Mutator {
           if (begin < end) text.erase(begin + below(end - begin), 1 + below(6));
           break;
         case 7:
-          if (begin < end) text.insert(begin + below(end - begin), std::to_string(random_()).substr(0, 1 + below(12)));
+          if (begin < end)
+            text.insert(begin + below(end - begin), std::to_string(random_()).substr(0, 1 + below(12)));
           break;
         default:
           if (begin < end) text[begin + below(end - begin)] = char(below(256));
@@ -139,10 +178,11 @@ void use(const Machine& machine, Mutator& mutator) {
   std::vector<LinkIndex> links;
   for (int pair = 0; pair < 8; ++pair) {
     links.clear();
-    machine.route(int(mutator.below(std::size_t(devices))), int(mutator.below(std::size_t(devices))), mutator.number(),
-                  links);
+    machine.route(int(mutator.below(std::size_t(devices))), int(mutator.below(std::size_t(devices))),
+                  mutator.number(), links);
     for (const LinkIndex link : links)
-      if (!(machine.link(link).capacity.value > 0)) throw std::logic_error("a route over a link without capacity");
+      if (!(machine.link(link).capacity.value > 0))
+        throw std::logic_error("a route over a link without capacity");
   }
   const auto& kinds = placements::all();
   const PlacementKind& kind = *kinds[mutator.below(kinds.size())];
@@ -155,10 +195,8 @@ void throw_at(Kind kind, const fs::path& file, const std::string& text, Mutator&
     return;
   }
   std::ofstream(file, std::ios::binary) << text;
-  if (kind == Kind::machine)
-    use(load_machine(file.string(), "--machine"), mutator);
-  else
-    read_jobs({file}, Value{});
+  if (kind == Kind::machine) use(load_machine(file.string(), "--machine"), mutator);
+  else read_jobs({file}, Value{});
 }
 
 // 0: no limit any more.
@@ -213,7 +251,8 @@ int main_of(int count, char** words) {
     }
   }
   for (std::size_t kind = 0; kind < names.size(); ++kind)
-    fmt::print("{:14} {:9} thrown, {:9} read, slowest {:.3f} s\n", names[kind], thrown[kind], taken[kind], slowest[kind]);
+    fmt::print("{:14} {:9} thrown, {:9} read, slowest {:.3f} s\n", names[kind], thrown[kind], taken[kind],
+               slowest[kind]);
   return 0;
 }
 
