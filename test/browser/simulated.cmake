@@ -11,8 +11,19 @@ endfunction()
 simulated(dp-8 --plan dp --model vit-h --machine leonardo --ranks 8)
 simulated(dp-16 --plan dp --model vit-h --machine leonardo --ranks 16)
 simulated(pipeline-8 --plan dp+pp --model minerva-7b --machine leonardo --ranks 8)
-# Two jobs that meet on the cables between groups, for who slowed whom.
-file(WRITE ${WORK}/jobs.toml "machine = \"leonardo\"\nnodes = 360\nplacement = \"inter-group\"\nmodel = \"minerva-7b\"\n\
-ranks = 128\n[[job]]\nname = \"victim\"\nplan = \"dp+pp\"\n[[job]]\nname = \"neighbour\"\nplan = \"fsdp\"\n")
+# Two jobs whose nodes are on the same two switches: the one cable between these has two users.
+file(WRITE ${WORK}/jobs.toml [=[
+machine = "alps"
+nodes = 128
+model = "vit-h"
+plan = "dp"
+ranks = 8
+[[job]]
+name = "victim"
+devices = "0-3,32-35"
+[[job]]
+name = "neighbour"
+devices = "4-7,36-39"
+]=])
 execute_process(COMMAND ${PROGRAM} simulate --spec ${WORK}/jobs.toml -o ${WORK}/jobs.json COMMAND_ERROR_IS_FATAL ANY)
 report_of(${WORK} ${results} ${WORK}/jobs.victim.json ${WORK}/jobs.neighbour.json)
