@@ -18,14 +18,16 @@ TOOL = pathlib.Path(__file__).resolve().parent.parent / "testbed" / "testbed"
 # Interleaved: ranks 0 and 1 of a job in the first leaf, 2 and 3 in the second.
 JOBS = {"A": "h1,h3,h5,h7", "B": "h2,h4,h6,h8"}
 PARTS = ("compute", "transfer", "straggler_wait", "pipeline_bubble")
-# ViT-H in 3 buckets, scaled to 10.5 MB: an iteration moves 2 · 3/4 · 3 · 10.5 MB through each link. Links are slow so
+# ViT-H in 3 buckets, scaled to 4.2 MB: an iteration moves 2 · 3/4 · 3 · 4.2 MB through each link. Links are slow so
 # that they, and not two cores, are what the jobs wait for.
-RATE = "250 Mbit/s"
+RATE = "100 Mbit/s"
+# Reno shares a link more evenly than BBR, and what bursts pass is not the link's rate.
+SHAPE = ["--shape", "two-level", "--link", RATE, "--uplink", RATE, "--burst", "16 KiB", "--congestion-control", "reno"]
 # By itself Open MPI halves and doubles when nothing waits for the result: ranks then exchange with partners in both leaves,
 # and a job alone is already in its own way on the uplink (4/3 of a ring's time). The ring is what "2" follows from.
 RING = {"OMPI_MCA_coll_libnbc_iallreduce_algorithm": "1"}
 RUN = ["--plan", "dp", "--set", "plan.data.buckets=3", "--model", "vit-h", "--device", "a100", "--ranks", "4",
-       "--message-scale", "1/40", "--compute-scale", "1/64", "--warmup", "1"]
+       "--message-scale", "1/100", "--compute-scale", "1/64", "--warmup", "1"]
 
 
 def start(program, backend, name, job, file):
@@ -57,7 +59,7 @@ def main():
     if not 2 <= len(sys.argv) <= 4:
         sys.exit(__doc__.strip())
     program, backend, name = (sys.argv[1:] + ["mpi-openmpi", "contention"][len(sys.argv) - 2:])[:3]
-    subprocess.run([TOOL, "up", name, "--shape", "two-level", "--link", RATE, "--uplink", RATE], check=True)
+    subprocess.run([TOOL, "up", name, *SHAPE], check=True)
     try:
         alone = {job: measure(program, backend, name, [job])[job] for job in JOBS}
         together = measure(program, backend, name, list(JOBS))

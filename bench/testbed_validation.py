@@ -12,12 +12,11 @@ import subprocess
 import sys
 import tempfile
 
-from testbed_contention import JOBS, RATE, RING, RUN, TOOL
+sys.dont_write_bytecode = True
+from testbed_contention import JOBS, RING, RUN, SHAPE, TOOL  # noqa: E402
 
-# Reno shares a link more evenly than BBR, and what bursts pass is not the link's rate.
-SHAPE = ["--shape", "two-level", "--link", RATE, "--uplink", RATE, "--burst", "16 KiB", "--congestion-control", "reno"]
 # Non-blocking operations, as the plan issues them, of the plan's sizes.
-MEASURE = ["--overlap", "--ranks", "4", "--min-size", "1MiB", "--max-size", "8MiB", "--factor", "2", "--iterations", "3",
+MEASURE = ["--overlap", "--ranks", "4", "--min-size", "512KiB", "--max-size", "4MiB", "--factor", "2", "--iterations", "3",
            "--warmup", "1"]
 
 
