@@ -52,6 +52,34 @@ class Coll(ProgramTest):
             self.assertAlmostEqual(row["bus_bandwidth"], row["algorithm_bandwidth"])  # 2(n-1)/n of two ranks
         self.assertIn("all-reduce", done.stdout)
 
+    def test_noise_of_a_simulated_series_and_what_is_drawn_from_it(self):
+        line = ["--machine", "alps", "--ranks", "64", "--operation", "all-reduce", "--min-size", "64MiB", "--max-size",
+                "64MiB", "--iterations", "500", "--series"]
+        struck = ["--noise", '{kind = "outliers", probability = 0.05, factor = 6}']
+        quiet = self.table(*line)["rows"][0]["series"]
+        table = self.table(*line, *struck)
+        self.assertEqual(table, self.table(*line, *struck))
+        self.assertNotEqual(table, self.table(*line, *struck, "--seed", "2"))
+        self.assertEqual(table["spec"]["noise"], [{"kind": "outliers", "probability": 0.05, "factor": 6}])
+        self.assertIn("outliers (probability = 0.05, factor = 6); seed 1", table["notes"][0])
+        series = table["rows"][0]["series"]
+        self.assertEqual(len(series), 500)
+        late = [each for each in series if each > 1.5 * quiet[0]]
+        self.assertAlmostEqual(len(late) / 500, 0.05, delta=4 * (0.05 * 0.95 / 500) ** 0.5)
+        for each in series:
+            self.assertAlmostEqual(each, quiet[0] * (6 if each in late else 1), delta=1e-8)
+
+        (self.folder / "series.json").write_text(json.dumps(table))
+        (self.folder / "run.toml").write_text('plan = "dp"\nmodel = "vit-h"\nmachine = "alps"\nranks = 64\n'
+                                              'noise = { kind = "measured", file = "series.json" }\n')
+        times = []
+        for more in (["--noise", "none"], []):
+            self.succeed("simulate", "--spec", self.folder / "run.toml", *more, "-o", "out.json", cwd=self.folder)
+            result = json.loads((self.folder / "out.json").read_text())
+            times.append(sum(row["time"] for row in result["iterations"]))
+        self.assertGreater(times[1], times[0])
+        self.assertEqual(result["spec"]["noise"][0]["kind"], "measured")
+
     def test_every_operation_and_type_is_right_on_every_backend(self):
         for backend in usable_backends():
             if backend == "mpi":

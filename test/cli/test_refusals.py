@@ -43,6 +43,9 @@ LINES = {
     "noise of a live benchmark": ([*COLL, "--noise", "periodic"], ["--noise", "simulated machine"]),
     "compute faster beside communication": ([*SIMULATE, "--overlap-slowdown", "0.5"], ["--overlap-slowdown", "at least 1"]),
     "lowered to nothing": ([*SIMULATE, "--lower", "rng"], ["--lower", "did you mean 'ring'"]),
+    "collectives disturbed where there are none": (
+        [*SIMULATE, "--lower", "ring", "--noise", "{kind = 'outliers', probability = 0.1, factor = 2}"],
+        ["--noise", "no collectives"]),
     "lowered live": ([*RUN, "--lower", "ring"], ["--lower", "live run"]),
     "quiet and verbose": ([*SIMULATE, "--quiet", "--verbose"], ["--quiet", "--verbose"]),
     "empty model": (["simulate", "--plan", "dp", "--model", "", "--machine", "leonardo", "--ranks", "8"],

@@ -168,6 +168,9 @@ CollTable simulate(const CollSpec& spec, const Machine& machine, const Placement
     table.notes.push_back(
         "simulated: every iteration takes the same time; buffers in place or not are no different");
   else table.notes.push_back(disturbance.text + "; buffers in place or not are no different");
+  if (disturbance.noise.collectives &&
+      std::ranges::find(spec.operations, CollOperation::send_recv) != spec.operations.end())
+    table.notes.push_back("send-recv is no collective, and its messages are not disturbed");
   return table;
 }
 

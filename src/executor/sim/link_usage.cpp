@@ -32,7 +32,9 @@ std::vector<LinkReport> Engine::link_reports(const Machine& machine) const {
   for (std::size_t a = 0; a < activities_.size(); ++a)
     if (const Activity& activity = activities_[a]; activity.busy && activity.skipped_actions == 0)
       moved[std::size_t(activity.path)] +=
-          activity.bytes - flows_->remaining(std::int32_t(a), span, activity.bytes);
+          activity.bytes - (pace_ && pace_->is_held(std::int32_t(a))
+                                ? 0
+                                : flows_->remaining(std::int32_t(a), span, activity.bytes));
   const auto capacity = [&](LinkIndex link) { return capacities_.of(link) * span; };
   const auto for_paths = [&](auto&& each) {
     for (std::size_t a = 0; a + 1 < first_path_.size(); ++a)

@@ -44,6 +44,8 @@ class Pace {
   void started(std::int32_t activity, double now) { collectives_[std::size_t(activity)].began = now; }
   /// When one whose data has just moved completes: `now`, or later, when it is asked again.
   double completion(std::int32_t activity, std::int64_t number, std::int32_t job, double now);
+  /// Whether it is over but for that.
+  bool is_held(std::int32_t activity) const { return collectives_[std::size_t(activity)].held; }
 
  private:
   struct Sleep {

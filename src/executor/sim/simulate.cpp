@@ -111,6 +111,9 @@ std::vector<Trace> simulate(const std::vector<SimulatedJob>& jobs, const Machine
     }
     role_counts.push_back(roles.back().size());
     disturbances.push_back(sim::make_disturbance(job.spec.noise, job.spec.seed));
+    if (!job.spec.lower.empty() && disturbances.back().noise.collectives)
+      throw UserError(where_of(job.spec.noise, "noise"), "a lowered schedule has no collectives to disturb",
+                      "choose noise of ranks, such as periodic, or leave out --lower");
     disturbances.back().overlap_slowdown =
         job.spec.overlap_slowdown > 0 ? job.spec.overlap_slowdown : machine.software.overlap_slowdown;
     lines.push_back(sim::connect(job.schedule, roles.back(), disturbances.back().noise.ranks != nullptr));
