@@ -265,7 +265,7 @@ std::vector<std::string> node_names(const Value& file, const Header& header, con
   if (!list) return named ? named->node_names() : std::vector<std::string>{};
   const std::string where = located(*list, "node_names");
   if (named) throw UserError(where, "the network's file names the nodes already");
-  std::vector<std::string> names = slurm_node_list(header.node_names, where, most_endpoints);
+  std::vector<std::string> names = slurm_node_list(header.node_names, where, most_named_nodes);
   if (names.size() < std::size_t(header.nodes))
     throw UserError(where, fmt::format("{} names for {} nodes", names.size(), header.nodes));
   names.resize(std::size_t(header.nodes));

@@ -207,7 +207,8 @@ void hang_switches(const std::vector<Entry>& entries, SlurmTree& tree) {
   }
   for (std::size_t s = 0; s < entries.size(); ++s) {
     if (entries[s].switches.empty()) continue;
-    for (const std::string& child : slurm_node_list(entries[s].switches, entries[s].where, most_endpoints)) {
+    for (const std::string& child :
+         slurm_node_list(entries[s].switches, entries[s].where, most_named_nodes)) {
       const auto found = number.find(child);
       if (found == number.end())
         throw UserError(entries[s].where, fmt::format("no line describes the switch {}", in_quotes(child)));
@@ -248,7 +249,7 @@ using SwitchOf = std::unordered_map<std::string, std::size_t>;
 void check_repeated_nodes(const std::vector<Entry>& entries, const SlurmTree& tree, const SwitchOf& leaf_of) {
   for (std::size_t s = 0; s < entries.size(); ++s) {
     if (entries[s].switches.empty() || entries[s].nodes.empty()) continue;
-    for (const std::string& node : slurm_node_list(entries[s].nodes, entries[s].where, most_endpoints)) {
+    for (const std::string& node : slurm_node_list(entries[s].nodes, entries[s].where, most_named_nodes)) {
       const auto leaf = leaf_of.find(node);
       int at = leaf == leaf_of.end() ? -1 : int(leaf->second);
       while (at >= 0 && at != int(s)) at = tree.switches[std::size_t(at)].parent;
@@ -289,7 +290,7 @@ SlurmTree parse_slurm_topology(std::string_view text, const std::string& name) {
   SwitchOf switch_of;
   for (std::size_t s = 0; s < entries.size(); ++s) {
     if (!entries[s].switches.empty()) continue;
-    for (std::string& node : slurm_node_list(entries[s].nodes, entries[s].where, most_endpoints)) {
+    for (std::string& node : slurm_node_list(entries[s].nodes, entries[s].where, most_named_nodes)) {
       const auto [found, fresh] = switch_of.emplace(node, s);
       if (!fresh)
         throw UserError(entries[s].where, fmt::format("the node {} hangs on {} already", in_quotes(node),

@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstdint>
 #include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
 
 namespace dlnb {
+
+/// Nodes or switches that a batch system's list may name; more would be a slip, and take seconds to write out.
+inline constexpr std::int64_t most_named_nodes = 1 << 20;
 
 /// The names in a Slurm node list, in order: "n[1-3,07],m5" → n1 n2 n3 n07 m5; several brackets vary like digits, the last
 /// fastest. Throws UserError at `where` where it is none, names a thing twice or more than `most`.

@@ -96,6 +96,7 @@ TEST(SlurmTopology, SaysWhereItIsWrong) {
            {"SwitchName=a Nodes=n1 Nodes=n2\n", "t:1: Nodes is said twice"},
            {"SwitchName= Nodes=n1\n", "t:1: SwitchName is empty"},
            {"SwitchName=a Nodes=n[1-\n", "t:1: the node list 'n[1-' lacks a number"},
+           {"SwitchName=a Nodes=n[1-1048577]\n", "has more than 1048576 names"},
            {"SwitchName=a \\\n Nodes=n1\n Nodes\n", "t:3: 'Nodes' is no Key=value"},
        }) {
     try {
