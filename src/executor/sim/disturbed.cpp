@@ -31,7 +31,7 @@ void Engine::moved(std::int32_t index, double now) {
 }
 
 void Engine::communicate(std::int32_t index, std::int64_t number, int more, double now) {
-  if (!pace_->slows_down(activities_[std::size_t(index)].what.job)) return;
+  if (!pace_ || !pace_->slows_down(activities_[std::size_t(index)].what.job)) return;
   const auto one = [&](std::int32_t runner, std::int32_t line) {
     const Role& role = role_of(runner);
     const std::vector<std::int32_t>& actions = role.lines[std::size_t(line)].actions;

@@ -64,7 +64,8 @@ std::vector<double> numbers_of(const Value& array, std::string_view key) {
 }
 
 /// Adds x / base − 1 of measured times.
-void add_excess(std::vector<double> times, Base base, const Value& at, std::string_view key, Delays& delays) {
+void add_excess(const std::vector<double>& times, Base base, const Value& at, std::string_view key,
+                Delays& delays) {
   if (times.size() < 2)
     throw UserError(
         where_of(at, key),
@@ -104,7 +105,7 @@ Delays read_result(const Value& table, Base base) {
     if (compute == nullptr) throw UserError(where_of(iteration, "iterations.compute"), "is missing");
     read_value(*compute, "iterations.compute", times.emplace_back());
   }
-  add_excess(std::move(times), base, *iterations, "iterations", delays);
+  add_excess(times, base, *iterations, "iterations", delays);
   return delays;
 }
 
