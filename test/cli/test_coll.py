@@ -116,6 +116,14 @@ class Coll(ProgramTest):
         row, = table["rows"]
         self.assertEqual((row["ranks"], row["wrong"], len(row["series"])), (2, 0, 5))
 
+    def test_noise_of_compute_disturbs_no_benchmark(self):
+        with tempfile.TemporaryDirectory() as folder:
+            delays = pathlib.Path(folder) / "delays.toml"
+            delays.write_text("relative = [0, 0.1]\n")
+            self.fail_with(2, ["coll", "--machine", "alps", "--ranks", "4", "--noise",
+                               f'{{kind = "measured", file = "{delays}", to = "compute"}}'],
+                           ["--noise", "disturbs compute"])
+
     def test_a_series_of_two_thousand(self):
         table = self.table("--backend", "threads", "--ranks", "2", "--min-size", "1KiB", "--max-size", "1KiB",
                            "--iterations", "2000", "--series")

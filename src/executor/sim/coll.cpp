@@ -137,6 +137,11 @@ void refuse_what_is_not_simulated(const CollSpec& spec) {
 
 CollTable simulate(const CollSpec& spec, const Machine& machine, const Placement& placement) {
   refuse_what_is_not_simulated(spec);
+  const sim::Disturbance disturbance = sim::make_disturbance(spec.noise, spec.seed);
+  if (disturbance.noise.ranks && disturbance.noise.ranks->is_of_compute())
+    throw UserError(spec.noise.empty() ? "--noise" : where_of(spec.noise.array().front(), "noise"),
+                    "it disturbs compute, of which a benchmark of collectives has none",
+                    "take noise of collectives or of ranks: outliers, periodic or random");
   CollTable table;
   table.spec = spec;
   table.executor = "sim";
@@ -163,7 +168,6 @@ CollTable simulate(const CollSpec& spec, const Machine& machine, const Placement
                          std::int64_t(spec.operations.size() * spec.dtypes.size() * sizes.size()));
       }
   }
-  const sim::Disturbance disturbance = sim::make_disturbance(spec.noise, spec.seed);
   if (disturbance.is_none())
     table.notes.push_back(
         "simulated: every iteration takes the same time; buffers in place or not are no different");

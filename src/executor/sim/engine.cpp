@@ -126,6 +126,9 @@ void Engine::run() {
   while (finished_ != awaited_) {
     const double now = std::min(events_.next(), flows_->next());
     if (now == never) report_deadlock();
+    if (now > latest)
+      throw UserError("simulate", "the run takes more than 292 years, which is the longest time of a trace",
+                      "check the units of what takes long, such as noise and compute_scale");
     while (true) {
       if (events_.next() == now) {
         happen(events_.take());

@@ -122,6 +122,8 @@ class Engine {
     return iteration >= job.warmup && iteration < job.iterations;
   }
   /// Monotonic, so that intervals neither overlap nor run backwards.
+  /// s: traces have nanoseconds of 63 bits.
+  static constexpr double latest = 9.2e9;
   static std::int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
   /// Where a runner's measured times are written: the trace of its lowest rank.
   RankTrace& trace_of(std::int32_t runner);

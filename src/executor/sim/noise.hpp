@@ -38,6 +38,8 @@ class RankNoise {
   virtual ~RankNoise() = default;
   /// The ranks of a node are disturbed at the same times; else each in its own.
   virtual bool is_of_nodes() const { return false; }
+  /// Whoever does not compute is not disturbed.
+  virtual bool is_of_compute() const { return false; }
   virtual void start(RankState&) const {}
   /// A compute phase begins.
   virtual void begin(RankState&, std::int64_t /*iteration*/) const {}

@@ -4,12 +4,14 @@
 #include <cmath>
 #include <string>
 
+#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 #include <dlnb/error.hpp>
 
 #include "executor/sim/noise.hpp"
 #include "executor/sim/sim.hpp"
+#include "schedule/schedule.hpp"
 #include "unit/scratch.hpp"
 #include "unit/sim/world.hpp"
 
@@ -384,7 +386,10 @@ TEST(Noise, RefusesWhatMakesNoSense) {
                     typo = written("typo.toml", "relativ = [0]\n"),
                     falling = written("falling.toml", "relative = [1, 0]\nprobabilities = [0, 1]\n"),
                     negative = written("negative.toml", "relative = [-0.5]\n"),
-                    delays = written("delays.toml", "delays = [\"1 us\"]\n");
+                    delays = written("delays.toml", "delays = [\"1 us\"]\n"),
+                    units =
+                        written("units.json",
+                                R"({"schema": "dlnetbench.coll/1", "rows": [{"series": [1e-300, 1e300]}]})");
   const auto measured = [](const std::string& file) { return "{kind=\"measured\", file=\"" + file + "\"}"; };
   const std::pair<std::string, std::string> bad[] = {
       {R"({period="1 ms"})", "it is not said which kind"},
@@ -409,6 +414,7 @@ TEST(Noise, RefusesWhatMakesNoSense) {
       {measured(falling), "ascending"},
       {measured(negative), "relative"},
       {measured(delays), "does not say what they are of"},
+      {measured(units), "units.json:1 rows.series: a time is more than 1e+07 times another one"},
       {R"({kind="periodic"}, {kind="random"})", "two kinds of noise disturb ranks"},
       {R"({kind="outliers", probability=0, factor=2}, {kind="outliers", probability=0, factor=2})",
        "two kinds of noise disturb collectives"},
@@ -419,6 +425,36 @@ TEST(Noise, RefusesWhatMakesNoSense) {
     } catch (const UserError& error) {
       EXPECT_NE(std::string(error.what()).find(words), std::string::npos) << toml << ": " << error.what();
     }
+}
+
+/// What the refusal of a simulated run says.
+std::string refusal(const Schedule& schedule, const RunSpec& spec) {
+  try {
+    trace_of(schedule, star(4), spec);
+  } catch (const UserError& error) {
+    return error.what();
+  }
+  return "";
+}
+
+TEST(Noise, ThatWouldNeverEndIsRefused) {
+  // 10⁴ years of interruptions in one period; 5·10¹² interruptions of one compute phase.
+  EXPECT_THAT(refusal(steps(4, 0.05, 64),
+                      disturbed(R"({kind="periodic", period="1e7 s", duration="9999999.999999 s"})")),
+              testing::HasSubstr("more than 292 years"));
+  EXPECT_THAT(
+      refusal(steps(4, 0.05, 64), disturbed(R"({kind="random", interval="100 ns", duration="99.99999 ns"})")),
+      testing::HasSubstr("test.toml:1 noise.interval: one rank is interrupted more than 200 million"));
+}
+
+TEST(Noise, OfCollectivesIsRefusedWhereThereAreNone) {
+  RunSpec spec = disturbed(R"({kind="outliers", probability=1, factor=2})");
+  spec.lower = "ring";
+  const Schedule lowered = lower(steps(4, 1e-3, 4096), {nullptr, {}, "test"});
+  EXPECT_THAT(refusal(lowered, spec), testing::HasSubstr("no collectives to disturb"));
+
+  spec.noise = noise(R"({kind="periodic"})");
+  EXPECT_EQ(refusal(lowered, spec), "");
 }
 
 TEST(Noise, IsNamedWithItsSeed) {

@@ -40,6 +40,8 @@ constexpr auto params =
             choice("base", &Params::base, "of measured times: what the time without noise is",
                    std::array<Word<Base>, 2>{{{"minimum", Base::minimum}, {"median", Base::median}}}));
 
+constexpr double longest = 1e7;  ///< of a delay, in seconds or relative to the time
+
 /// A distribution of delays ≥ 0, of the time itself or in seconds.
 struct Delays {
   std::vector<double> values;
@@ -77,7 +79,13 @@ void add_excess(const std::vector<double>& times, Base base, const Value& at, st
   if (!(sorted.front() > 0))
     throw UserError(where_of(at, key), "a measured time is not above 0",
                     "take a file in which something took time");
-  for (const double time : times) delays.values.push_back(std::max(0.0, time / reference - 1));
+  for (const double time : times) {
+    const double delay = std::max(0.0, time / reference - 1);
+    if (!(delay <= longest))
+      throw UserError(where_of(at, key), fmt::format("a time is more than {:g} times another one", longest),
+                      "take times of one thing, all in seconds");
+    delays.values.push_back(delay);
+  }
 }
 
 Delays read_series(const Value& table, Base base) {
@@ -141,7 +149,7 @@ Delays read_table(const Value& table) {
   const char* key = relative ? "relative" : "delays";
   if (delays.values.empty()) throw UserError(where_of(values, key), "must not be empty");
   for (std::size_t i = 0; i < delays.values.size(); ++i)
-    check_range(values.array()[i], key, delays.values[i], Range{0, 1e7});
+    check_range(values.array()[i], key, delays.values[i], Range{0, longest});
   if (const Value* probabilities = table.find("probabilities")) {
     delays.probabilities = numbers_of(*probabilities, "probabilities");
     check_probabilities(*probabilities, delays);
@@ -182,6 +190,7 @@ class OfCompute : public sim::RankNoise {
  public:
   OfCompute(Delays delays, std::uint64_t seed) : delays_(std::move(delays)), seed_(seed) {}
 
+  bool is_of_compute() const override { return true; }
   void begin(sim::RankState& state, std::int64_t iteration) const override {
     const std::uint64_t count = delays_.by_iteration ? std::uint64_t(iteration) : state.drawn++;
     const double value = delays_.at(sim::draw(seed_, state.stream, count));

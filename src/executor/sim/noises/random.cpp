@@ -6,6 +6,10 @@
 // progress when the simulation begins.
 #include <array>
 #include <cmath>
+#include <string>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include <dlnb/error.hpp>
 
@@ -42,12 +46,17 @@ constexpr auto params =
 
 class Random : public sim::RankNoise {
  public:
-  Random(const Params& given, std::uint64_t seed) : params_(given), seed_(seed) {}
+  Random(const Params& given, std::uint64_t seed, std::string where)
+      : params_(given),
+        seed_(seed),
+        where_(std::move(where)),
+        draws_per_work_(2 / (given.interval.value - given.duration.value)) {}
 
   bool is_of_nodes() const override { return params_.of == Of::node; }
   void start(sim::RankState& state) const override { state.arrival = gap(state); }
 
   double done(sim::RankState& state, double start, double work) const override {
+    if (double(state.drawn) + work * draws_per_work_ > double(most_draws)) refuse();
     for (double at = free(state, start);; at = state.end) {
       while (state.end <= at) next(state);
       if (state.begin - at >= work) return at + work;
@@ -84,17 +93,29 @@ class Random : public sim::RankNoise {
   }
   /// The busy period that begins with the next arrival.
   void next(sim::RankState& state) const {
+    if (state.drawn > most_draws) refuse();
     state.begin = state.arrival;
     state.end = state.begin + duration(state);
     state.arrival += gap(state);
     while (state.arrival < state.end) {
       state.end += duration(state);
       state.arrival += gap(state);
+      if (state.drawn > most_draws) refuse();
     }
   }
+  [[noreturn]] void refuse() const {
+    throw UserError(
+        where_, fmt::format("one rank is interrupted more than {} million times", most_draws / 2 / 1'000'000),
+        "ask for a longer interval or shorter interruptions");
+  }
+
+  /// Some seconds of computing for one rank.
+  static constexpr std::uint64_t most_draws = 400'000'000;
 
   Params params_;
   std::uint64_t seed_;
+  std::string where_;
+  double draws_per_work_;  ///< 1/s, on average: of an arrival and of a duration
 };
 
 sim::Noise make(const Value& table, std::uint64_t seed) {
@@ -111,7 +132,9 @@ sim::Noise make(const Value& table, std::uint64_t seed) {
   if (shape != nullptr && given.distribution != Distribution::pareto)
     throw UserError(where_of(*shape, "noise.shape"), "only the distribution 'pareto' has a shape",
                     "leave it out or set distribution to pareto");
-  return {.ranks = std::make_unique<Random>(given, seed), .collectives = {}};
+  const Value* interval = table.find("interval");
+  std::string where = where_of(interval ? *interval : table, "noise.interval");
+  return {.ranks = std::make_unique<Random>(given, seed, std::move(where)), .collectives = {}};
 }
 
 }  // namespace
