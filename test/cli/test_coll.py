@@ -116,6 +116,13 @@ class Coll(ProgramTest):
         row, = table["rows"]
         self.assertEqual((row["ranks"], row["wrong"], len(row["series"])), (2, 0, 5))
 
+    def test_calibrate_measures_what_overlaps(self):
+        with tempfile.TemporaryDirectory() as folder:
+            machine = pathlib.Path(folder) / "here.toml"
+            self.succeed("calibrate", "--overlap", "--backend", "threads", "--ranks", "2", "--iterations", "2",
+                         "--warmup", "0", "--max-size", "64KiB", "-o", machine)
+            self.assertIn("[software", machine.read_text())
+
     def test_noise_of_compute_disturbs_no_benchmark(self):
         with tempfile.TemporaryDirectory() as folder:
             delays = pathlib.Path(folder) / "delays.toml"
