@@ -119,8 +119,8 @@ class Comparison {
   CollSpec spec_;
   CollPlace place_;
   MPI_Comm bare_ = MPI_COMM_NULL;
-  Watchdog watchdog_{Seconds{0}, [](int, double) {}};
-  CollTimer timer_{spec_, transport_, monotonic_clock(), watchdog_, Transfer{}, nullptr};
+  Place place_;
+  CollTimer timer_{spec_, transport_, monotonic_clock(), place_, Transfer{}, nullptr};
 };
 
 }  // namespace

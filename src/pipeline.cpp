@@ -88,6 +88,14 @@ void refuse_lowered(const RunSpec& spec) {
                     "leave it out, or simulate");
 }
 
+OnPartialTable with_provenance(const OnPartialCollTable& on_partial) {
+  if (!on_partial) return {};
+  return [on_partial](CollTable table) {
+    table.provenance = provenance_of_this_host();
+    on_partial(table);
+  };
+}
+
 Placement placement_of(const CollSpec& spec, const Machine& machine) {
   return place(machine, {{spec.ranks, spec.placement, spec.devices, spec.seed, "--ranks"}}).front();
 }
@@ -191,10 +199,15 @@ Calibration calibrate(const std::string& structure, const std::vector<CollTable>
   });
 }
 
-std::optional<CollTable> coll(const CollSpec& spec) {
-  std::optional<CollTable> table = run_coll(spec);
+std::optional<CollTable> coll(const CollSpec& spec, const OnPartialCollTable& on_partial) {
+  std::optional<CollTable> table = run_coll(spec, with_provenance(on_partial));
   if (table) table->provenance = provenance_of_this_host();
   return table;
+}
+
+int start_ranks(const CollSpec& spec, const std::vector<std::string>& command,
+                const OnPartialCollTable& on_partial) {
+  return launch(spec, command, with_provenance(on_partial));
 }
 
 }  // namespace dlnb

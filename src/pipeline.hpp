@@ -16,5 +16,8 @@ Schedule lowered(const Schedule& schedule, const RunSpec& spec, std::vector<Memb
 /// Starts the ranks of a live run as copies of this command and waits for them; returns its exit code.
 int start_ranks(const RunSpec& spec, const std::vector<std::string>& command,
                 const OnPartialResult& on_partial);
+/// The same of a collective benchmark.
+int start_ranks(const CollSpec& spec, const std::vector<std::string>& command,
+                const OnPartialCollTable& on_partial);
 
 }  // namespace dlnb

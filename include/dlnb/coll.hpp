@@ -80,6 +80,7 @@ struct CollSpec {
   int iterations = 20;
   int warmup = 5;
   Seconds watchdog{60};
+  std::string recorder;  ///< folder of the flight recorders; empty: a private one on every host
   bool verify = true;
 
   Value origin;
@@ -146,7 +147,11 @@ struct CollTable {
   std::string executor;  ///< "mpi", "threads", …
   std::string library;
   std::vector<CollRow> rows;
-  std::string wrong;  ///< the first wrong byte: rank, operation, offset; empty where all is right
+  std::string wrong;       ///< the first wrong byte: rank, operation, offset; empty where all is right
+  std::string stopped_by;  ///< live: "rows" where all were measured, a signal, or "lost_rank"
+  std::vector<LostRankState> lost;  ///< ranks that others waited for in vain
+
+  bool valid() const { return wrong.empty() && stopped_by != "lost_rank"; }
   std::vector<std::string> notes;
   Provenance provenance;
 };

@@ -65,7 +65,10 @@ using OnPartialResult = std::function<void(const Result&)>;
 /// The whole line, live; called on every rank, a result on rank 0 only.
 std::optional<Result> run(const RunSpec& spec, const OnPartialResult& on_partial = {});
 
+/// Takes the rows that were measured before ranks were lost. Called in one process, in any thread.
+using OnPartialCollTable = std::function<void(const CollTable&)>;
+
 /// The collective benchmark, live; called on every rank, a table on rank 0 only.
-std::optional<CollTable> coll(const CollSpec& spec);
+std::optional<CollTable> coll(const CollSpec& spec, const OnPartialCollTable& on_partial = {});
 
 }  // namespace dlnb

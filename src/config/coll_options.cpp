@@ -160,6 +160,8 @@ constexpr auto table = options(
     option("warmup", &CollSpec::warmup, "operations before them that are not timed", Range{0, 1e6}),
     option("watchdog", &CollSpec::watchdog, "longest wait for one operation before a rank counts as lost",
            Range{1e-3, 1e7}),
+    Folder{"recorder", &CollSpec::recorder,
+           "folder that all hosts reach for the flight recorders; default: a private one on every host"},
     option("verify", &CollSpec::verify, "check every element before and after timing"));
 
 void refuse_unless(bool right, const CollSpec& spec, const char* key, const std::string& problem,

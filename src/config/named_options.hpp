@@ -42,6 +42,19 @@ constexpr Name<Spec, 0> named(std::string_view name, std::string Spec::* member,
   return {name, member, help, {}};
 }
 
+// A folder; empty where there is none to name.
+template <class Spec>
+struct Folder {
+  std::string_view name;
+  std::string Spec::* member;
+  std::string_view help;
+
+  void read(const Value& value, std::string_view key, Spec& spec) const {
+    read_value(value, key, spec.*member);
+  }
+  OptionInfo info(const Spec&) const { return {std::string(name), "folder", "", std::string(help)}; }
+};
+
 // A list of names: an array, or one text with commas between them.
 template <class Spec>
 struct HostNames {

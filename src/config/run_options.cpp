@@ -13,15 +13,6 @@
 namespace dlnb {
 namespace {
 
-struct Folder {
-  std::string_view name, help;
-
-  void read(const Value& value, std::string_view key, RunSpec& spec) const {
-    read_value(value, key, spec.recorder);
-  }
-  OptionInfo info(const RunSpec&) const { return {std::string(name), "folder", "", std::string(help)}; }
-};
-
 // A plan is a tree of its own; src/config/plan.cpp makes sense of it.
 struct Plan {
   std::string_view name;
@@ -100,7 +91,7 @@ constexpr auto table = options(
     option("forever", &RunSpec::forever, "go on until SIGINT, SIGTERM or SIGUSR1, in bounded memory"),
     option("watchdog", &RunSpec::watchdog, "longest wait for one operation before a rank counts as lost",
            patience),
-    Folder{"recorder",
+    Folder{"recorder", &RunSpec::recorder,
            "folder that all hosts reach for the flight recorders; default: a private one on every host"},
     option("verify", &RunSpec::verify, "check the data of every operation before timing"),
     named<RunSpec>("placement", &RunSpec::placement, "how ranks are put on the simulated machine's devices"),

@@ -45,6 +45,10 @@ Json json_of(const Provenance& provenance) {
   return json;
 }
 
+Json json_of(const LostRankState& lost) {
+  return {{"rank", lost.rank}, {"state", lost.state}, {"place", lost.place}};
+}
+
 std::string text_of(const Json& json) { return json.dump(-1, ' ', false, Json::error_handler_t::replace); }
 
 void Document::member(const char* name, const std::string& json) {

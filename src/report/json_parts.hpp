@@ -16,6 +16,7 @@ using Json = nlohmann::ordered_json;
 Json number(double value);
 Json json_of(const Value& value);
 Json json_of(const Provenance& provenance);
+Json json_of(const LostRankState& lost);
 
 /// Text from outside (environment, library versions) may be any bytes; JSON is UTF-8.
 std::string text_of(const Json& json);

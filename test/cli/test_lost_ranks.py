@@ -5,45 +5,17 @@ import os
 import pathlib
 import random
 import signal
-import struct
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
 
-from program import PROGRAM, ProgramTest, run
-
-ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
-ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "NO_COLOR": "1"}
+from lost import ENVIRONMENT, ROOT, LossTest, processes_of, usable
+from program import PROGRAM, ProgramTest
 
 
-def usable(backend):
-    """Whether this machine has the backend; `threads` always is."""
-    rows = json.loads(run("doctor", "--format", "json").stdout)
-    return any(row["subject"].endswith(backend) and row["state"] == "ok" for row in rows)
-
-
-def processes_of(folder):
-    """The process of every rank, from the heads of the flight recorders: magic, run, rank, process."""
-    found = {}
-    for file in pathlib.Path(folder).glob("rank-*.record"):
-        head = file.read_bytes()[:32]
-        if len(head) == 32 and head[:8] == b"dlnbrec1":
-            _, rank, process = struct.unpack("<Qqq", head[8:])
-            found[rank] = process
-    return found
-
-
-def is_there(process):
-    try:
-        state = pathlib.Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
-    except OSError:
-        return False
-    return state not in "ZX"
-
-
-class LostRanks(ProgramTest):
+class LostRanks(LossTest):
     def setUp(self):
         self.scratch = tempfile.TemporaryDirectory()
         self.addCleanup(self.scratch.cleanup)
@@ -51,13 +23,10 @@ class LostRanks(ProgramTest):
         self.folder.mkdir()
         self.output = pathlib.Path(self.scratch.name) / "result.json"
 
-    def need(self, backend):
-        if not usable(backend):
-            self.skipTest(f"{backend} is not usable here")
-
     def words(self, backend, plan, model="vit-b", ranks=8, iterations=6):
         return ["run", "--plan", plan, "--model", model, "--ranks", ranks, "--scale", "1/65536",
-                "--backend", backend, "--iterations", iterations, "--verify", "false", "--watchdog", "1 s",
+                "--backend", backend, "--iterations", iterations, "--verify", "false", "--watchdog",
+                "3 s" if backend == "oneccl" else "1 s",  # which takes a second to begin
                 "--recorder", self.folder, "-o", self.output, "--quiet"]
 
     def place_of(self, words, operation):
@@ -71,25 +40,13 @@ class LostRanks(ProgramTest):
         self.fail(f"no rank has {operation}")
 
     def check_partial(self, rank):
-        checked = subprocess.run([sys.executable, ROOT / "tools" / "validate_result", self.output],
-                                 capture_output=True, text=True, check=False)
-        self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
-        result = json.loads(self.output.read_text(encoding="utf-8"))
+        result = self.check_valid(self.output)
         self.assertFalse(result["valid"])
         self.assertEqual(result["stopped_by"], "lost_rank")
         self.assertTrue(any(note.startswith("INVALID: ") for note in result["notes"]), result["notes"])
         if rank is not None:
             self.assertEqual([lost["rank"] for lost in result["lost"]], [rank], result["lost"])
         return result
-
-    def check_nothing_is_left(self, processes):
-        self.assertTrue(processes)
-        for _ in range(300):
-            left = {rank: process for rank, process in processes.items() if is_there(process)}
-            if not left:
-                return
-            time.sleep(0.05)
-        self.fail(f"still there: {left}")
 
     def check(self, backend, fault, plan, operation, model="vit-b"):
         self.need(backend)
@@ -132,6 +89,20 @@ class LostRanks(ProgramTest):
     def test_slowed_in_wait_all_on_mpich(self):
         self.check("mpi-mpich", "slow:60", "dp", "wait-all")
 
+    def test_killed_stopped_and_slowed_on_gloo(self):
+        for fault, plan, operation in (("kill", "dp", "wait-all"), ("stop", "fsdp", "all-gather"),
+                                       ("slow:60", "pipeline=2,data=rest", "recv")):
+            with self.subTest(fault):
+                self.check("gloo", fault, plan, operation)
+                self.output.unlink()
+
+    def test_killed_stopped_and_slowed_on_oneccl(self):
+        for fault, plan, operation in (("kill", "pipeline=2,data=rest", "send"), ("stop", "dp", "all-reduce"),
+                                       ("slow:60", "fsdp", "reduce-scatter")):
+            with self.subTest(fault):
+                self.check("oneccl", fault, plan, operation)
+                self.output.unlink()
+
     def test_stopped_and_slowed_threads(self):
         for fault, operation in (("stop", "all-reduce"), ("slow:60", "wait-all")):
             with self.subTest(fault):
@@ -145,6 +116,18 @@ class LostRanks(ProgramTest):
 
         self.assertEqual(result["stopped_by"], "iterations")
         self.assertEqual(len(result["iterations"]), 6)
+
+    def test_a_job_that_is_suspended_goes_on(self):
+        words = self.words("threads", "dp", ranks=4, iterations=1000) + ["--compute-scale", "1/4", "--max-time", "3 s"]
+        with subprocess.Popen([PROGRAM, *map(str, words)], text=True, stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE) as running:
+            time.sleep(1.5)
+            running.send_signal(signal.SIGSTOP)
+            time.sleep(2.5)  # more than the watchdog's limit
+            running.send_signal(signal.SIGCONT)
+            said = running.communicate(timeout=60)[1]
+        self.assertEqual(running.returncode, 0, said)
+        self.assertEqual(self.check_valid(self.output)["stopped_by"], "max_time")
 
     def test_a_fault_that_makes_no_sense_is_refused(self):
         for fault in ("kil rank=1", "kill rank=8", "kill rank=1 operation=100000", "stop"):

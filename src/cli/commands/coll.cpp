@@ -97,20 +97,29 @@ CollSpec spec_from(const Arguments& given) {
   return spec;
 }
 
-int write(const CollTable& table, const Output& output) {
+void put(const CollTable& table, const Output& output) {
   progress::clear();
   if (output.to_file) {
     write_file(output.file, output.to_file->write(table));
     log::info(fmt::format("wrote {}", output.file.string()));
   }
   print(output.to_stdout->write(table));
+}
+
+int write(const CollTable& table, const Output& output) {
+  put(table, output);
   if (!table.wrong.empty()) throw WrongResult("verification", table.wrong);
   return int(Exit::success);
 }
 
+/// What was measured of a benchmark that lost a rank, which its exit code says.
+OnPartialCollTable partial_output(const Output& output) {
+  return [&output](const CollTable& table) { put(table, output); };
+}
+
 int run_here(const CollSpec& spec, const Output& output) {
   if (!is_first_rank()) log::set_level(log::Level::quiet);
-  const std::optional<CollTable> table = dlnb::coll(spec);
+  const std::optional<CollTable> table = dlnb::coll(spec, partial_output(output));
   return table ? write(*table, output) : int(Exit::success);
 }
 
@@ -137,7 +146,8 @@ int run(const Arguments& given) {
                     "choose a backend whose ranks are processes, such as --backend mpi");
   if (inside_a_world() || !needs_launcher(spec.backend)) return run_here(spec, output);
   if (progress::is_on()) hand_on_progress();
-  return launch(spec, rank_command(given, spec.origin.find("ranks") ? 0 : spec.ranks));
+  return start_ranks(spec, rank_command(given, spec.origin.find("ranks") ? 0 : spec.ranks),
+                     partial_output(output));
 }
 
 }  // namespace

@@ -3,12 +3,13 @@
 #include "executor/live/coll.hpp"
 
 #include <fmt/format.h>
-#include <string.h>  // sigabbrev_np
 
 #include <algorithm>
+#include <atomic>
 #include <cstring>
 #include <memory>
 #include <mutex>
+#include <random>
 #include <utility>
 
 #include <dlnb/error.hpp>
@@ -18,11 +19,16 @@
 #include "executor/live/backend.hpp"
 #include "executor/live/coll_case.hpp"
 #include "executor/live/coll_data.hpp"
+#include "executor/live/coll_log.hpp"
+#include "executor/live/coll_salvage.hpp"
 #include "executor/live/coll_timing.hpp"
 #include "executor/live/control.hpp"
 #include "executor/live/first_rank.hpp"
 #include "executor/live/hosts.hpp"
-#include "executor/live/live.hpp"
+#include "executor/live/recorder.hpp"
+#include "executor/live/run_folder.hpp"
+#include "executor/live/salvage.hpp"
+#include "executor/live/sentry.hpp"
 #include "executor/live/stop.hpp"
 
 namespace dlnb {
@@ -56,13 +62,13 @@ class CollMemoryBlock {
 
 class CollSession {
  public:
-  CollSession(const CollSpec& spec, Transport& transport, Clock& clock)
+  CollSession(const CollSpec& spec, Transport& transport, Clock& clock, const CollSessionOptions& options)
       : spec_(spec),
+        options_(options),
         transport_(transport),
         clock_(clock),
         mode_(progress_mode(spec.progress)),
-        control_(transport),
-        watchdog_(spec.watchdog, [this](int place, double seconds) { lost(place, seconds); }) {}
+        control_(transport) {}
 
   std::optional<CollTable> run() {
     if (transport_.size() != spec_.ranks)
@@ -71,53 +77,96 @@ class CollSession {
                       fmt::format("start {} processes", spec_.ranks));
     const std::vector<int> group = group_of(spec_, transport_.rank(), place_);
     rows_ = coll_cases(spec_, place_.members, transport_, table_.notes);
+    if (options_.fault) check_fault(*options_.fault);
     if (control_.first())
       for (const std::string& note : table_.notes) log::info(note);
-    settle_terms();
+    set_sentry(settle_terms());
     if (cores_shared_) transport_.share_cores();
     enter(setting_up);
     place_.communicator = transport_.communicator(group);
     connect();
-    watchdog_.leave();
+    leave();
     send_ = std::make_unique<CollMemoryBlock>(transport_, memory_.send);
     receive_ = std::make_unique<CollMemoryBlock>(transport_, memory_.receive);
     transport_.reserve(slots);
     if (spec_.overlap) outstanding_ = make_outstanding(mode_, transport_, clock_, slots);
+    sentry_->recorder().enter(Stage::measuring);
     try {
       measure_rows();
     } catch (const std::exception& error) {
       // Nobody may move data into memory that is about to go.
+      sentry_->give_up();
       transport_.abort(int(Exit::lost_rank),
                        fmt::format("rank {} failed: {}", transport_.rank(), error.what()));
       if (outstanding_) outstanding_->drain();
       throw;
     }
+    sentry_->recorder().enter(Stage::collecting);
     if (!control_.first()) return std::nullopt;
+    if (options_.folder.empty()) log_->remove();
     finish();
     return std::move(table_);
   }
 
  private:
   static constexpr int slots = 2;
-  static constexpr const char* other_places[] = {"setting up communicators", "starting together",
-                                                 "collecting times"};
-  enum Place : int { setting_up, starting, collecting };
 
-  void enter(Place place) { watchdog_.enter(int(rows_.size()) + place, monotonic_clock().now()); }
-  void enter_row(std::size_t row) { watchdog_.enter(int(row), monotonic_clock().now()); }
+  /// What all ranks know before a flight recorder can be made.
+  struct Terms {
+    std::uint64_t run = 0;            ///< a number that tells these ranks from others
+    std::int64_t ranks_per_host = 1;  ///< at most
+    bool cores_shared = false;
+  };
 
-  // In the watchdog's thread.
-  void lost(int place, double seconds) {
-    const auto at = std::size_t(place);
-    const std::string where =
-        at < rows_.size() ? fmt::format("{} (row {}, group {})", describe(rows_[at]), at, place_.group)
-                          : std::string(other_places[at - rows_.size()]);
-    transport_.abort(int(Exit::lost_rank),
-                     fmt::format("rank {} has waited {:.1f} s in {}", transport_.rank(), seconds, where));
+  void check_fault(const Fault& fault) const {
+    check_operation(fault, std::int64_t(rows_.size()));
+    check_iteration(fault, spec_.iterations);
+  }
+
+  void set_sentry(const Terms& terms) {
+    cores_shared_ = terms.cores_shared;
+    if (control_.first() && options_.folder.empty()) sweep_left_folders();
+    sentry_ = std::make_unique<Sentry>(Sentry::Job{.inquiry = inquiry_of(spec_, options_.on_partial),
+                                                   .options = options_,
+                                                   .recorder = spec_.recorder,
+                                                   .watchdog = spec_.watchdog,
+                                                   .run = terms.run,
+                                                   .ranks_per_host = terms.ranks_per_host,
+                                                   .iterations = 1},
+                                       transport_, 0);
+    at_ = &sentry_->recorder().head().place;
+    if (!control_.first()) return;
+    if (!sentry_->hidden().empty())
+      table_.notes.push_back(fmt::format("no flight recorder that others can read: {}", sentry_->hidden()));
+    if (options_.fault) table_.notes.emplace_back("with a fault on purpose (DLNETBENCH_FAULT)");
+    log_.emplace(sentry_->folder(), transport_.library(), rows_);
+    for (const std::string& note : table_.notes) log_->add_note(note);
+  }
+
+  void enter(Beyond place) { at_->enter(int(rows_.size()) + place, monotonic_clock().now()); }
+  void enter_row(std::size_t row) { at_->enter(int(row), monotonic_clock().now()); }
+  void leave() { at_->leave(Place::number(at_->at.load(std::memory_order_relaxed))); }
+
+  void begin(std::size_t row, CollPhase phase) {
+    at_->beats.store(0, std::memory_order_relaxed);
+    sentry_->recorder().begin_iteration(std::int64_t(row) * coll_phases + int(phase));
+  }
+
+  /// Nothing where it is another rank's, or another row's.
+  std::optional<CollIncident> incident_in(std::size_t row) {
+    if (!options_.fault || options_.fault->rank != transport_.rank() ||
+        options_.fault->operation != std::int64_t(row))
+      return std::nullopt;
+    return CollIncident{int(options_.fault->iteration), [this, row] {
+                          leave();
+                          strike(*options_.fault, options_);
+                          enter_row(row);
+                        }};
   }
 
   // Everybody tells rank 0 what it has and needs; rank 0 decides for all.
-  void settle_terms() {
+  Terms settle_terms() {
+    Terms terms;
     for (const CollCase& row : rows_) memory_.grow_to(memory_of(row, spec_, place_));
     HostFacts facts = facts_of_this_host();
     facts.buffers = memory_.send + memory_.receive;
@@ -135,19 +184,21 @@ class CollSession {
     shortage = agree(control_, [&] {
       const std::vector<HostUse> hosts = hosts_of(all);
       for (const HostUse& host : hosts) {
-        if (host.cores_shared() && !cores_shared_)
+        terms.ranks_per_host = std::max(terms.ranks_per_host, host.ranks);
+        if (host.cores_shared() && !terms.cores_shared)
           table_.notes.push_back(fmt::format(
               "{} threads share {} cores: a waiting rank offers its core to the others, and waiting for "
               "a core is part of the times",
               host.threads, host.cores));
-        cores_shared_ = cores_shared_ || host.cores_shared();
+        terms.cores_shared = terms.cores_shared || host.cores_shared();
       }
       for (const std::string& text : shortages)
         if (!text.empty()) return text;
       return memory_shortage(hosts);
     });
     if (!shortage.empty()) throw UserError("coll", shortage, "use fewer ranks or a smaller --max-size");
-    cores_shared_ = control_.broadcast_value(cores_shared_);
+    terms.run = (std::uint64_t{std::random_device{}()} << 32 | std::random_device{}()) | 1;
+    return control_.broadcast_value(terms);
   }
 
   // The messages of all rows go to the same members.
@@ -176,26 +227,31 @@ class CollSession {
     const CollCase& row = rows_[index];
     const CollMoves moves = moves_of(row, spec_, place_, transport_, send_->get(), receive_->get());
     const Transfer in_step{.kind = OperationKind::barrier, .communicator = place_.communicator};
-    CollTimer timer(spec_, transport_, clock_, watchdog_, in_step, outstanding_.get());
+    CollTimer timer(spec_, transport_, clock_, *at_, in_step, outstanding_.get());
     series_.assign(spec_.series ? std::size_t(spec_.iterations) : 0, 0);
     outcome_ = {};
     seen_.clear();
 
+    begin(index, CollPhase::verify_before);
     verify(timer, moves, index, 0);
+    begin(index, CollPhase::warm_up);
     together();
     enter_row(index);
     timer.warm_up(moves);
-    watchdog_.leave();
+    leave();
+    begin(index, CollPhase::measure);
     together();
     enter_row(index);
-    outcome_.times = timer.measure(moves, series_);
-    watchdog_.leave();
+    outcome_.times = timer.measure(moves, series_, incident_in(index));
+    leave();
     if (spec_.overlap && overlap_can_be_told()) {
+      begin(index, CollPhase::overlap);
       together();
       enter_row(index);
       timer.overlap(moves, *emulator(), outcome_.times);
-      watchdog_.leave();
+      leave();
     }
+    begin(index, CollPhase::verify_after);
     together();
     verify(timer, moves, index, 1);
   }
@@ -203,7 +259,7 @@ class CollSession {
   void together() {
     enter(starting);
     control_.barrier();
-    watchdog_.leave();
+    leave();
   }
 
   void verify(CollTimer& timer, const CollMoves& moves, std::size_t index, std::uint64_t time) {
@@ -212,7 +268,7 @@ class CollSession {
     data.write(transport_);
     enter_row(index);
     timer.once(moves);
-    watchdog_.leave();
+    leave();
     const CollData::Outcome outcome = data.compare(transport_);
     data.clear(transport_);
     outcome_.wrong += outcome.wrong;
@@ -253,6 +309,7 @@ class CollSession {
     if (control_.first()) {
       table_.rows.push_back(row_of(rows_[index], all));
       for (const auto& of_rank : series) add_series(table_.rows.back().series, of_rank);
+      log_->add(table_.rows.back());
       verdict.wrong = table_.wrong.empty() && table_.rows.back().wrong.value_or(0) > 0;
       verdict.stop = StopSignals::first() != 0;
       progress::report("measured rows", std::int64_t(index) + 1, std::int64_t(rows_.size()));
@@ -261,7 +318,7 @@ class CollSession {
     if (verdict.wrong)
       for (const std::string& seen : control_.gather(seen_))
         if (table_.wrong.empty()) table_.wrong = seen;
-    watchdog_.leave();
+    leave();
     return !verdict.stop;
   }
 
@@ -311,15 +368,17 @@ class CollSession {
     table_.executor = spec_.backend;
     table_.library = transport_.library();
     if (spec_.overlap) table_.notes.push_back(fmt::format("progress while computing: {}", name_of(mode_)));
+    table_.stopped_by = "rows";
     if (table_.rows.size() < rows_.size()) {
       const int told = signal_told();
-      table_.notes.push_back(fmt::format("ended early by SIG{} after {} of {} rows",
-                                         sigabbrev_np(told != 0 ? told : StopSignals::first()),
+      table_.stopped_by = signal_name(told != 0 ? told : StopSignals::first());
+      table_.notes.push_back(fmt::format("ended early by {} after {} of {} rows", table_.stopped_by,
                                          table_.rows.size(), rows_.size()));
     }
   }
 
   const CollSpec& spec_;
+  const CollSessionOptions& options_;
   Transport& transport_;
   Clock& clock_;
   const ProgressMode mode_;
@@ -335,7 +394,9 @@ class CollSession {
   std::string seen_;
   std::vector<std::int64_t> series_;
   CollTable table_;
-  Watchdog watchdog_;  // last: its thread looks at the rest
+  std::optional<CollLog> log_;      // rank 0's
+  Place* at_ = nullptr;             // the recorder's
+  std::unique_ptr<Sentry> sentry_;  // last: its thread looks at the rest
 };
 
 }  // namespace
@@ -344,34 +405,62 @@ bool wants_second_thread(const CollSpec& spec) {
   return spec.overlap && progress_mode(spec.progress) == ProgressMode::thread;
 }
 
-std::optional<CollTable> run_coll_session(const CollSpec& spec, Transport& transport, Clock& clock) {
-  return CollSession(spec, transport, clock).run();
+std::optional<CollTable> run_coll_session(const CollSpec& spec, Transport& transport, Clock& clock,
+                                          const CollSessionOptions& options) {
+  return CollSession(spec, transport, clock, options).run();
 }
 
-std::optional<CollTable> run_coll(const CollSpec& spec) {
-  const Backend& backend = usable_backend(spec.backend);
-  const WorldOptions options{spec.ranks, wants_second_thread(spec)};
-  if (inside_a_world() && is_first_rank()) report_as_first_rank();
-  const StopSignals signals;
+namespace {
+
+void open_world(const Backend& backend, const CollSpec& spec, const CollSessionOptions& options,
+                std::optional<CollTable>& table) {
   std::mutex mutex;  // ranks may be threads
-  std::optional<CollTable> table;
-  backend.open(options, [&](Transport& transport) {
-    std::optional<CollTable> own = run_coll_session(spec, transport, monotonic_clock());
+  const WorldOptions world{spec.ranks, wants_second_thread(spec), spec.watchdog};
+  backend.open(world, [&](Transport& transport) {
+    std::optional<CollTable> own = run_coll_session(spec, transport, monotonic_clock(), options);
     const std::lock_guard lock(mutex);
     if (own) table = std::move(own);
   });
+}
+
+/// All ranks in this process, which therefore outlives them.
+std::optional<CollTable> run_threads(const Backend& backend, const CollSpec& spec,
+                                     CollSessionOptions options) {
+  const FirstRankFolder folder(folder_of_folders());
+  std::atomic<bool> over = false;
+  options.folder = spec.recorder.empty() ? folder.path() : recorder_folder(spec.recorder, 0);
+  options.ranks_are_threads = true;
+  options.over = &over;
+  clear_records(options.folder);
+  std::optional<CollTable> table;
+  try {
+    open_world(backend, spec, options, table);
+  } catch (const LostRank&) {
+    report_lost_threads(inquiry_of(spec, options.on_partial), options.folder);
+    throw;
+  }
   return table;
 }
 
-int launch(const CollSpec& spec, const std::vector<std::string>& command) {
-  RunSpec world;  // what of a run says how ranks are started
-  world.backend = spec.backend;
-  world.ranks = spec.ranks;
-  world.hosts = spec.hosts;
-  world.agent = spec.agent;
-  world.testbed = spec.testbed;
-  world.progress = wants_second_thread(spec) ? spec.progress : "none";
-  return launch(world, command);
+}  // namespace
+
+std::optional<CollTable> run_coll(const CollSpec& spec, const OnPartialTable& on_partial) {
+  const Backend& backend = usable_backend(spec.backend);
+  const StopSignals signals;
+  CollSessionOptions options;
+  options.fault = fault_asked(spec.ranks, !backend.launcher);
+  options.on_partial = on_partial;
+  if (!backend.launcher) return run_threads(backend, spec, std::move(options));
+
+  if (inside_a_world() && is_first_rank()) report_as_first_rank();
+  if (started_by_us()) {
+    // The process that started the ranks keeps what was measured.
+    options.on_partial = {};
+    options.folder = folder_of_launch(spec.recorder);
+  }
+  std::optional<CollTable> table;
+  open_world(backend, spec, options, table);
+  return table;
 }
 
 }  // namespace dlnb

@@ -14,7 +14,7 @@ void CollTimer::wait(const CollMoves& moves) {
 }
 
 void CollTimer::once(const CollMoves& moves) {
-  watchdog_.beat();
+  place_.beat();
   if (!outstanding_) return carry_out(transport_, moves);
   start(moves);
   wait(moves);
@@ -24,39 +24,54 @@ void CollTimer::warm_up(const CollMoves& moves) {
   for (int i = 0; i < spec_.warmup; ++i) once(moves);
 }
 
-CollTimes CollTimer::measure(const CollMoves& moves, std::vector<std::int64_t>& series) {
-  const std::int64_t total =
-      spec_.definitions == CollDefinitions::osu ? one_by_one(moves, series) : back_to_back(moves, series);
+CollTimes CollTimer::measure(const CollMoves& moves, std::vector<std::int64_t>& series,
+                             const std::optional<CollIncident>& incident) {
+  const int before = incident ? incident->iteration : 0;
+  std::int64_t total = 0;
+  if (incident) {
+    total = timed(moves, series, 0, before);
+    const std::int64_t begin = clock_.now();
+    incident->strike();
+    total += clock_.now() - begin;
+  }
+  total += timed(moves, series, before, spec_.iterations);
   for (std::int64_t& time : series) time = std::int64_t(double(time) * moves.share);
   return {double(total) * moves.share / double(spec_.iterations)};
 }
 
-std::int64_t CollTimer::back_to_back(const CollMoves& moves, std::vector<std::int64_t>& series) {
-  const int iterations = spec_.iterations;
+std::int64_t CollTimer::timed(const CollMoves& moves, std::vector<std::int64_t>& series, int first,
+                              int last) {
+  return spec_.definitions == CollDefinitions::osu ? one_by_one(moves, series, first, last)
+                                                   : back_to_back(moves, series, first, last);
+}
+
+std::int64_t CollTimer::back_to_back(const CollMoves& moves, std::vector<std::int64_t>& series, int first,
+                                     int last) {
   const std::int64_t begin = clock_.now();
   if (!series.empty()) {
-    std::int64_t last = begin;
-    for (int i = 0; i < iterations; ++i) {
+    std::int64_t previous = begin;
+    for (int i = first; i < last; ++i) {
       once(moves);
       const std::int64_t now = clock_.now();
-      series[std::size_t(i)] = now - last;
-      last = now;
+      series[std::size_t(i)] = now - previous;
+      previous = now;
     }
   } else if (outstanding_) {
-    for (int i = 0; i < iterations; ++i) once(moves);
+    for (int i = first; i < last; ++i) once(moves);
   } else {
-    for (int i = 0; i < iterations; ++i) {
-      watchdog_.beat();
+    for (int i = first; i < last; ++i) {
+      place_.beat();
       carry_out(transport_, moves);
     }
   }
-  if (moves.closing) transport_.run(*moves.closing);
+  if (moves.closing && last == spec_.iterations) transport_.run(*moves.closing);
   return clock_.now() - begin;
 }
 
-std::int64_t CollTimer::one_by_one(const CollMoves& moves, std::vector<std::int64_t>& series) {
+std::int64_t CollTimer::one_by_one(const CollMoves& moves, std::vector<std::int64_t>& series, int first,
+                                   int last) {
   std::int64_t total = 0;
-  for (int i = 0; i < spec_.iterations; ++i) {
+  for (int i = first; i < last; ++i) {
     transport_.run(in_step_);
     const std::int64_t begin = clock_.now();
     once(moves);
@@ -74,7 +89,7 @@ void CollTimer::overlap(const CollMoves& moves, Compute& compute, CollTimes& tim
   std::int64_t computed = 0, overall = 0;
   for (int i = 0; i < spec_.iterations; ++i) {
     if (in_step) transport_.run(in_step_);
-    watchdog_.beat();
+    place_.beat();
     const std::int64_t begin = clock_.now();
     start(moves);
     const std::int64_t started = clock_.now();

@@ -4,6 +4,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <vector>
 
 #include <dlnb/coll.hpp>
@@ -11,7 +13,7 @@
 #include "executor/live/coll_case.hpp"
 #include "executor/live/compute.hpp"
 #include "executor/live/outstanding.hpp"
-#include "executor/live/watchdog.hpp"
+#include "executor/live/watchdog.hpp"  // Place
 
 namespace dlnb {
 
@@ -21,15 +23,22 @@ struct CollTimes {
   double compute = 0, overall = 0;  ///< with overlap
 };
 
+/// Something that happens to this rank before one of the timed iterations.
+struct CollIncident {
+  int iteration = 0;
+  std::function<void()> strike;
+};
+
 class CollTimer {
  public:
-  /// `in_step` is a barrier of the group. `outstanding` is null unless transfers are to be non-blocking.
-  CollTimer(const CollSpec& spec, Transport& transport, Clock& clock, Watchdog& watchdog,
-            const Transfer& in_step, Outstanding* outstanding)
+  /// `place` is where the watchdog looks. `in_step` is a barrier of the group. `outstanding` is null unless transfers are
+  /// to be non-blocking.
+  CollTimer(const CollSpec& spec, Transport& transport, Clock& clock, Place& place, const Transfer& in_step,
+            Outstanding* outstanding)
       : spec_(spec),
         transport_(transport),
         clock_(clock),
-        watchdog_(watchdog),
+        place_(place),
         in_step_(in_step),
         outstanding_(outstanding) {}
 
@@ -37,20 +46,23 @@ class CollTimer {
   void once(const CollMoves& moves);
   void warm_up(const CollMoves& moves);
   /// `series` gets the time of every iteration where it has room for them.
-  CollTimes measure(const CollMoves& moves, std::vector<std::int64_t>& series);
+  CollTimes measure(const CollMoves& moves, std::vector<std::int64_t>& series,
+                    const std::optional<CollIncident>& incident = {});
   /// The same with `compute` in between; `times` are those of pure communication, and are added to.
   void overlap(const CollMoves& moves, Compute& compute, CollTimes& times);
 
  private:
-  std::int64_t back_to_back(const CollMoves& moves, std::vector<std::int64_t>& series);
-  std::int64_t one_by_one(const CollMoves& moves, std::vector<std::int64_t>& series);
+  // Iterations [first, last).
+  std::int64_t timed(const CollMoves& moves, std::vector<std::int64_t>& series, int first, int last);
+  std::int64_t back_to_back(const CollMoves& moves, std::vector<std::int64_t>& series, int first, int last);
+  std::int64_t one_by_one(const CollMoves& moves, std::vector<std::int64_t>& series, int first, int last);
   void start(const CollMoves& moves);
   void wait(const CollMoves& moves);
 
   const CollSpec& spec_;
   Transport& transport_;
   Clock& clock_;
-  Watchdog& watchdog_;
+  Place& place_;
   const Transfer in_step_;
   Outstanding* const outstanding_;
 };

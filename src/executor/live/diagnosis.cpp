@@ -345,10 +345,15 @@ std::vector<RankState> states_of(const std::vector<Record>& records, std::int64_
     state.stage = Stage(head.stage.load());
     state.iteration = head.iteration.load();
     state.place = head.place.at.load();
+    state.beats = std::int64_t(head.place.beats.load());
     const bool here_too = head.space.data() == here;
     if (state.place >= 0 && here_too)
       state.waited = std::max(0.0, double(now - head.place.since.load()) * 1e-9);
-    state.distressed = head.distress.load() != 0;
+    const std::int64_t distress = head.distress.load();
+    state.distressed = distress != 0;
+    // A long operation of many beats has been waited for since the last of them.
+    if (state.distressed && here_too && head.waited.load() > 0)
+      state.waited = double(head.waited.load() + std::max<std::int64_t>(0, now - distress)) * 1e-9;
     state.signal = head.signal.load();
     if (here_too) state.life = life_of(pid_t(head.process), head.process_start);
     if (state.stage == Stage::left) state.life = Life::running;  // or it has ended as it should

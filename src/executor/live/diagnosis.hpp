@@ -23,6 +23,7 @@ struct RankState {
   Stage stage = Stage::preparing;
   std::int64_t iteration = 0;
   int place = Place::before_all;  ///< as in Place::at
+  std::int64_t beats = 0;         ///< as in Place::beats
   double waited = 0;              ///< seconds, where it waits
   bool distressed = false;
   int signal = 0;

@@ -15,7 +15,8 @@
 #include <dlnb/document.hpp>
 #include <dlnb/error.hpp>
 
-#include "executor/live/session.hpp"
+#include "executor/live/compute.hpp"
+#include "executor/live/rank_options.hpp"
 
 namespace dlnb {
 namespace {
@@ -73,20 +74,33 @@ Fault parse_fault(std::string_view text) {
   return fault;
 }
 
-std::optional<Fault> fault_asked(const Schedule& schedule, bool ranks_are_threads) {
+std::optional<Fault> fault_asked(std::int64_t ranks, bool ranks_are_threads) {
   const char* const text = std::getenv(variable);
   if (!text) return std::nullopt;
   const Fault fault = parse_fault(text);
-  if (fault.rank >= schedule.grid.ranks())
-    refuse(fmt::format("there is no rank {}, the run has {}", fault.rank,
-                       counted(schedule.grid.ranks(), "rank")));
-  const auto operations = std::int64_t(schedule.program_of(fault.rank).operations.size());
-  if (fault.operation >= operations)
-    refuse(fmt::format("rank {} has no operation {}, its program has {}", fault.rank, fault.operation,
-                       operations));
+  if (fault.rank >= ranks)
+    refuse(fmt::format("there is no rank {}, the run has {}", fault.rank, counted(ranks, "rank")));
   if (ranks_are_threads && fault.what == Fault::What::kill)
     refuse("ranks of this backend are threads of one process: none can be killed alone");
   return fault;
+}
+
+std::optional<Fault> fault_asked(const Schedule& schedule, bool ranks_are_threads) {
+  const std::optional<Fault> fault = fault_asked(schedule.grid.ranks(), ranks_are_threads);
+  if (fault) check_operation(*fault, std::int64_t(schedule.program_of(fault->rank).operations.size()));
+  return fault;
+}
+
+void check_operation(const Fault& fault, std::int64_t operations) {
+  if (fault.operation >= operations)
+    refuse(fmt::format("rank {} has no operation {}, only {}", fault.rank, fault.operation,
+                       counted(operations, "operation")));
+}
+
+void check_iteration(const Fault& fault, std::int64_t iterations) {
+  if (fault.iteration >= iterations)
+    refuse(fmt::format("there is no iteration {}, only {}", fault.iteration,
+                       counted(iterations, "timed iteration")));
 }
 
 Action plant(Binding& binding, const Fault& fault) {
@@ -96,7 +110,7 @@ Action plant(Binding& binding, const Fault& fault) {
   return before;
 }
 
-void strike(const Fault& fault, const SessionOptions& options) {
+void strike(const Fault& fault, const RankOptions& options) {
   if (fault.what == Fault::What::kill) raise(SIGKILL);
   if (fault.what == Fault::What::stop && !options.ranks_are_threads) {
     raise(SIGSTOP);

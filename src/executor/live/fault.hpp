@@ -27,13 +27,20 @@ Fault parse_fault(std::string_view text);
 /// The environment's; nothing where there is none. Throws UserError where it does not fit the schedule, and where
 /// ranks that are threads are to be killed.
 std::optional<Fault> fault_asked(const Schedule& schedule, bool ranks_are_threads);
+/// The same where it is not known yet what each rank carries out.
+std::optional<Fault> fault_asked(std::int64_t ranks, bool ranks_are_threads);
+/// Throws UserError where the rank has no such operation.
+void check_operation(const Fault& fault, std::int64_t operations);
 
 /// Puts the fault in the place of the action it strikes at, so that others do not have to look for it; returns what
 /// was there.
 Action plant(Binding& binding, const Fault& fault);
 
-struct SessionOptions;
+/// Throws UserError where that iteration is not measured.
+void check_iteration(const Fault& fault, std::int64_t iterations);
+
+struct RankOptions;
 /// Does it to the calling rank. Throws LostRank where the rank is a thread whose world is over.
-void strike(const Fault& fault, const SessionOptions& options);
+void strike(const Fault& fault, const RankOptions& options);
 
 }  // namespace dlnb

@@ -92,7 +92,13 @@ void report_as_first_rank() {
       nullptr);
 }
 
-fs::path launch_folder() { return folder_told(); }
+bool started_by_us() { return !folder_told().empty(); }
+
+fs::path folder_of_launch(const std::string& asked) {
+  std::error_code failure;
+  if (!fs::is_directory(folder_told(), failure)) return {};
+  return asked.empty() ? folder_told() : fs::path(asked);
+}
 
 std::string store_folder() {
   if (const char* const asked = std::getenv("DLNETBENCH_STORE")) return asked;

@@ -43,8 +43,11 @@ class FirstRankFolder {
 /// The first rank's side: says now that it has begun and, when the process exits, with which code. Does nothing where
 /// no folder was named or it is on another host.
 void report_as_first_rank();
-/// The folder of the process that started this one; empty: none did. It may be on another host.
-std::filesystem::path launch_folder();
+/// Whether a process of ours started this one.
+bool started_by_us();
+/// Where that process reads the flight recorders: `asked`, or its own folder. Empty: it cannot be reached from here,
+/// because it is on another host.
+std::filesystem::path folder_of_launch(const std::string& asked);
 /// The folder of this run's store (store.hpp): DLNETBENCH_STORE, or what the starting process made; empty: neither.
 std::string store_folder();
 /// The signal this run is being ended for as the starting process got it; 0 where it told none.

@@ -18,10 +18,13 @@
 #include "core/log.hpp"
 #include "core/process.hpp"
 #include "executor/live/backend.hpp"
+#include "executor/live/coll.hpp"
+#include "executor/live/coll_salvage.hpp"
 #include "executor/live/diagnosis.hpp"
 #include "executor/live/fault.hpp"
 #include "executor/live/first_rank.hpp"
 #include "executor/live/host_blocks.hpp"
+#include "executor/live/inquiry.hpp"
 #include "executor/live/live.hpp"
 #include "executor/live/outstanding.hpp"
 #include "executor/live/programs.hpp"
@@ -29,7 +32,6 @@
 #include "executor/live/recorder.hpp"
 #include "executor/live/run_folder.hpp"
 #include "executor/live/salvage.hpp"
-#include "executor/live/session.hpp"
 #include "executor/live/surroundings.hpp"
 #include "executor/live/testbed.hpp"
 
@@ -185,47 +187,38 @@ Course wait_for(Children& children, RankWatch& watch, const HeldSignals& signals
 
 /// What is done with the flight recorders of a run that did not end as it should.
 struct Aftermath {
-  const Schedule& schedule;
-  const RunSpec& spec;
-  const OnPartial& on_partial;
-  std::filesystem::path folder = {};
+  const Inquiry& inquiry;
+  std::filesystem::path folder;
 
   int after_signal(int signal) const {
-    const Trace trace = salvage_after_signal(spec, records(), schedule.grid.ranks(), signal);
-    if (on_partial) on_partial(trace);
-    return int(trace.valid ? Exit::success : Exit::wrong_result);
+    return int(inquiry.keep_after_signal(records(), signal) ? Exit::success : Exit::wrong_result);
   }
 
   /// Throws LostRank where it is known who is missing.
   void after_loss(const RankWatch& watch, bool asked_to_end_at_once, const std::string& otherwise) const {
-    const std::vector<Record> all = records();
     std::optional<Diagnosis> diagnosis = left_diagnosis(folder);
     const bool ended = !diagnosis && !asked_to_end_at_once && !watch.first_to_end().empty();
     if (ended) {
-      const std::vector<RankState> states = states_of(all, schedule.grid.ranks());
-      std::vector<std::int64_t> first = waited_for(schedule, states, watch.ended_then());
+      const std::vector<RankState> states = states_of(records(), inquiry.ranks);
+      std::vector<std::int64_t> first = inquiry.waited_for(folder, states, watch.ended_then());
       if (first.empty()) first = watch.first_to_end();
-      diagnosis = diagnose(schedule, states, first);
+      diagnosis = inquiry.diagnose(folder, states, first);
     }
     const bool known = diagnosis.has_value();
     if (!known) diagnosis = Diagnosis{.text = otherwise};
-    if (on_partial && !all.empty()) try {
-        on_partial(salvage_after_loss(spec, all, schedule.grid.ranks(), *diagnosis));
-      } catch (const Error& error) {  // the loss is what is reported
-        log::warn(fmt::format("what was measured before could not be written: {}", error.what()));
-      }
+    keep_what_was_measured(inquiry, folder, *diagnosis);
     if (!known) return;
     throw LostRank(
-        "run", diagnosis->text,
+        inquiry.name, diagnosis->text,
         ended ? "it crashed, or was killed from outside or for want of memory (the kernel's log tells)" : "");
   }
 
  private:
-  std::vector<Record> records() const { return read_records(folder, schedule.grid.ranks(), 0); }
+  std::vector<Record> records() const { return read_records(folder, inquiry.ranks, 0); }
 };
 
-/// `aftermath` null: nothing is kept of a run that is lost.
-int launch(const RunSpec& spec, const std::vector<std::string>& command, Aftermath* aftermath) {
+/// `inquiry` null: the ranks have no flight recorders.
+int launch(const RunSpec& spec, const std::vector<std::string>& command, const Inquiry* inquiry) {
   const Backend& backend = usable_backend(spec.backend);
   if (!backend.launcher)
     throw UserError("--backend", fmt::format("ranks of '{}' are threads and need no launcher", backend.name));
@@ -258,22 +251,18 @@ int launch(const RunSpec& spec, const std::vector<std::string>& command, Afterma
     throw LostRank(
         "run", "no rank has begun, and what was to start them reports success",
         "does the agent start commands, and does the other host reach this one's temporary folder?");
-  if (!aftermath) {
-    const auto diagnosis = left_diagnosis(records);
-    if (diagnosis) throw LostRank("run", diagnosis->text);
-    return verdict(children.status(), folder.look(), course.asked, children.first_failed());
-  }
+  if (!inquiry) return verdict(children.status(), folder.look(), course.asked, children.first_failed());
 
-  aftermath->folder = records;
-  if (course.left_in_the_middle) return aftermath->after_signal(course.signal);
+  const Aftermath aftermath{*inquiry, records};
+  if (course.left_in_the_middle) return aftermath.after_signal(course.signal);
   int code = int(Exit::lost_rank);
   try {
     code = verdict(children.status(), folder.look(), course.asked, children.first_failed());
   } catch (const LostRank& error) {
-    aftermath->after_loss(watch, course.asked > 1, error.what());
+    aftermath.after_loss(watch, course.asked > 1, error.what());
     throw;
   }
-  if (code == int(Exit::lost_rank)) aftermath->after_loss(watch, false, "a rank has ended the run");
+  if (code == int(Exit::lost_rank)) aftermath.after_loss(watch, false, "a rank has ended the run");
   return code;
 }
 
@@ -282,12 +271,27 @@ int launch(const RunSpec& spec, const std::vector<std::string>& command, Afterma
 int launch(const Schedule& schedule, const RunSpec& spec, const std::vector<std::string>& command,
            const OnPartial& on_partial) {
   fault_asked(schedule, false);  // what is wrong with it is said once
-  Aftermath aftermath{schedule, spec, on_partial};
-  return launch(spec, command, &aftermath);
+  const Inquiry inquiry = inquiry_of(schedule, spec, on_partial);
+  return launch(spec, command, &inquiry);
 }
 
 int launch(const RunSpec& spec, const std::vector<std::string>& command) {
   return launch(spec, command, nullptr);
+}
+
+int launch(const CollSpec& spec, const std::vector<std::string>& command, const OnPartialTable& on_partial) {
+  fault_asked(spec.ranks, false);
+  RunSpec world;  // what of a run says how ranks are started
+  world.backend = spec.backend;
+  world.ranks = spec.ranks;
+  world.hosts = spec.hosts;
+  world.agent = spec.agent;
+  world.testbed = spec.testbed;
+  world.recorder = spec.recorder;
+  world.watchdog = spec.watchdog;
+  world.progress = wants_second_thread(spec) ? spec.progress : "none";
+  const Inquiry inquiry = inquiry_of(spec, on_partial);
+  return launch(world, command, &inquiry);
 }
 
 }  // namespace dlnb

@@ -26,8 +26,11 @@ using OnPartial = std::function<void(const Trace&)>;
 std::optional<Trace> run_live(const Schedule& schedule, const RunSpec& spec,
                               const OnPartial& on_partial = {});
 
+/// Takes the rows that were measured before ranks were lost.
+using OnPartialTable = std::function<void(const CollTable&)>;
+
 /// Runs the collective benchmark live: called and answering as run_live does.
-std::optional<CollTable> run_coll(const CollSpec& spec);
+std::optional<CollTable> run_coll(const CollSpec& spec, const OnPartialTable& on_partial = {});
 
 /// Whether this process already is a rank of a world that a launcher made (mpirun, srun).
 bool inside_a_world();
@@ -48,8 +51,9 @@ bool needs_launcher(const std::string& backend);
 /// absent) and LostRank (a rank was killed, crashed or hung, which the message names).
 int launch(const Schedule& schedule, const RunSpec& spec, const std::vector<std::string>& command,
            const OnPartial& on_partial = {});
-/// The same where nothing is to be kept of a run that is lost, or the ranks run no schedule.
+/// The same where nothing is to be kept of what is lost, and ranks have no flight recorders.
 int launch(const RunSpec& spec, const std::vector<std::string>& command);
-int launch(const CollSpec& spec, const std::vector<std::string>& command);
+int launch(const CollSpec& spec, const std::vector<std::string>& command,
+           const OnPartialTable& on_partial = {});
 
 }  // namespace dlnb

@@ -213,7 +213,7 @@ void clear_records(const fs::path& folder) {
   std::error_code failure;
   for (const auto& entry : fs::directory_iterator(folder, failure)) {
     const std::string name = entry.path().filename().string();
-    if ((name.starts_with("rank-") && name.ends_with(".record")) || name == "diagnosis")
+    if ((name.starts_with("rank-") && name.ends_with(".record")) || name == "diagnosis" || name == "rows")
       fs::remove(entry.path(), failure);
   }
 }

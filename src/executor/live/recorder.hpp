@@ -54,6 +54,7 @@ struct RecorderHead {
   std::atomic<std::int64_t> offset_count = 0;
 
   std::atomic<std::int64_t> distress = 0;  ///< monotonic clock when its wait exceeded the limit
+  std::atomic<std::int64_t> waited = 0;    ///< ns, at that time
   std::atomic<int> reported = 0;           ///< it has said who is missing
   std::atomic<int> signal = 0;             ///< the first that asked it to end
 

@@ -5,11 +5,11 @@
 
 #include <dlnb/error.hpp>
 
-#include "core/log.hpp"
 #include "executor/live/backend.hpp"
 #include "executor/live/binding.hpp"
 #include "executor/live/compute.hpp"
 #include "executor/live/first_rank.hpp"
+#include "executor/live/inquiry.hpp"
 #include "executor/live/live.hpp"
 #include "executor/live/outstanding.hpp"
 #include "executor/live/recorder.hpp"
@@ -70,7 +70,7 @@ std::optional<Trace> run_threads(const Backend& backend, const Schedule& schedul
   const FirstRankFolder folder(folder_of_folders());
   std::atomic<bool> over = false;
   WakingClock clock(over);
-  options.folder = spec.recorder.empty() ? folder.path() : std::filesystem::path(spec.recorder);
+  options.folder = spec.recorder.empty() ? folder.path() : recorder_folder(spec.recorder, 0);
   options.ranks_are_threads = true;
   options.over = &over;
   clear_records(options.folder);
@@ -78,16 +78,9 @@ std::optional<Trace> run_threads(const Backend& backend, const Schedule& schedul
   try {
     open_world(backend, schedule, spec, clock, options, trace);
   } catch (const LostRank&) {
-    const auto records = read_records(options.folder, schedule.grid.ranks(), 0);
-    if (const auto diagnosis = left_diagnosis(options.folder)) {
-      if (options.on_partial) try {
-          options.on_partial(salvage_after_loss(spec, records, schedule.grid.ranks(), *diagnosis));
-        } catch (const Error& error) {  // the loss is what is reported
-          log::warn(std::string("what was measured before could not be written: ") + error.what());
-        }
-      throw LostRank("run", diagnosis->text);
-    }
+    report_lost_threads(inquiry_of(schedule, spec, options.on_partial), options.folder);
     if (!spec.forever || StopSignals::first() == 0) throw;
+    const auto records = read_records(options.folder, schedule.grid.ranks(), 0);
     return salvage_after_signal(spec, records, schedule.grid.ranks(), StopSignals::first());
   }
   return trace;
@@ -105,12 +98,10 @@ std::optional<Trace> run_live(const Schedule& schedule, const RunSpec& spec, con
   if (!backend.launcher) return run_threads(backend, schedule, spec, std::move(options));
 
   if (inside_a_world() && is_first_rank()) report_as_first_rank();
-  if (const std::filesystem::path folder = launch_folder(); !folder.empty()) {
-    // Elsewhere it is the ranks of that host which say who is missing; the records are out of everybody's reach.
+  if (started_by_us()) {
+    // The process that started the ranks keeps what was measured.
     options.on_partial = {};
-    std::error_code failure;
-    if (std::filesystem::is_directory(folder, failure))
-      options.folder = spec.recorder.empty() ? folder : std::filesystem::path(spec.recorder);
+    options.folder = folder_of_launch(spec.recorder);
   }
   std::optional<Trace> trace;
   open_world(backend, schedule, spec, monotonic_clock(), options, trace);

@@ -27,6 +27,9 @@ Trace salvage_after_loss(const RunSpec& spec, const std::vector<Record>& records
 Trace salvage_after_signal(const RunSpec& spec, const std::vector<Record>& records, std::int64_t ranks,
                            int signal);
 
+/// A run without end is left when its iteration has not ended this long after the signal, seconds.
+inline constexpr double patience_after_signal = 1.5;
+
 /// "SIGTERM"
 std::string signal_name(int signal);
 

@@ -4,9 +4,11 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 #include <csignal>
 #include <exception>
 #include <filesystem>
+#include <utility>
 
 #include <dlnb/error.hpp>
 
@@ -29,25 +31,23 @@ constexpr double patience_with_reporter = 2.5;
 double seconds_now() { return double(monotonic_clock().now()) * 1e-9; }
 void nap() { monotonic_clock().sleep(10'000'000); }
 
-std::int64_t iterations_kept(const RunSpec& spec) {
-  const bool known = !spec.forever && spec.min_time.value <= 0 && spec.spread <= 0;
-  return known ? spec.iterations : std::int64_t{1} << 40;
+std::int64_t iterations_kept(const Sentry::Job& job) {
+  return job.iterations > 0 ? job.iterations : std::int64_t{1} << 40;
 }
 
-std::size_t bytes_kept(const RunSpec& spec, std::int64_t ranks_per_host) {
-  const std::size_t share = most_bytes_of_host / std::size_t(std::max<std::int64_t>(1, ranks_per_host));
-  return std::min(iterations_kept(spec) > spec.iterations ? most_bytes_forever : most_bytes, share);
+std::size_t bytes_kept(const Sentry::Job& job) {
+  const std::size_t share = most_bytes_of_host / std::size_t(std::max<std::int64_t>(1, job.ranks_per_host));
+  return std::min(job.iterations > 0 ? most_bytes : most_bytes_forever, share);
 }
 
 }  // namespace
 
-Sentry::Sentry(const Job& job, Transport& transport, std::size_t operations)
-    : job_(job), transport_(transport) {
-  const RunSpec& spec = job_.spec;
-  folder_ = reports_itself() ? recorder_folder(spec.recorder, job_.run) : job_.options.folder;
+Sentry::Sentry(Job job, Transport& transport, std::size_t operations)
+    : job_(std::move(job)), transport_(transport) {
+  folder_ = reports_itself() ? recorder_folder(job_.recorder, job_.run) : job_.options.folder;
   const auto make = [&](const std::filesystem::path& folder) {
     return std::make_unique<Recorder>(folder, job_.run, transport_.rank(), transport_.library(), operations,
-                                      iterations_kept(spec), bytes_kept(spec, job_.ranks_per_host));
+                                      iterations_kept(job_), bytes_kept(job_));
   };
   try {
     recorder_ = make(folder_);
@@ -57,16 +57,16 @@ Sentry::Sentry(const Job& job, Transport& transport, std::size_t operations)
   }
   if (folder_.empty()) hidden_ = "neither /dev/shm nor the folder for temporary files can be written to";
   if (!job_.options.ranks_are_threads) StopSignals::mirror(&recorder_->head().signal);
-  const bool looks_often = spec.forever || reports_itself();
+  const bool looks_often = job_.forever || reports_itself();
   watchdog_ = std::make_unique<Watchdog>(
-      recorder_->head().place, spec.watchdog, [this](int, double) { lost(); },
+      recorder_->head().place, job_.watchdog, [this](int, double waited) { lost(waited); },
       Seconds{looks_often ? 0.1 : 1.0}, [this] { return look(); });
 }
 
 Sentry::~Sentry() {
   watchdog_.reset();
   if (!job_.options.ranks_are_threads) StopSignals::mirror(nullptr);
-  if (reports_itself() && !lost_) recorder_->remove(job_.spec.recorder.empty());
+  if (reports_itself() && !lost_) recorder_->remove(job_.recorder.empty());
 }
 
 void Sentry::give_up() {
@@ -74,9 +74,7 @@ void Sentry::give_up() {
   recorder_->head().distress.store(monotonic_clock().now());
 }
 
-std::vector<Record> Sentry::records() const {
-  return read_records(folder_, job_.schedule.grid.ranks(), job_.run);
-}
+std::vector<Record> Sentry::records() const { return read_records(folder_, job_.inquiry.ranks, job_.run); }
 
 template <class Candidate>
 bool Sentry::is_to_report(double grace, Candidate candidate) {
@@ -86,7 +84,7 @@ bool Sentry::is_to_report(double grace, Candidate candidate) {
     const std::vector<Record> all = records();
     if (std::ranges::any_of(all, [](const Record& record) { return record.head().reported.load() != 0; }))
       return false;
-    const std::vector<RankState> states = states_of(all, job_.schedule.grid.ranks());
+    const std::vector<RankState> states = states_of(all, job_.inquiry.ranks);
     const auto lowest = std::ranges::find_if(states, [&](const RankState& state) {
       return state.known && state.life != Life::ended && state.life != Life::stopped && candidate(state);
     });
@@ -95,14 +93,15 @@ bool Sentry::is_to_report(double grace, Candidate candidate) {
   return true;
 }
 
-void Sentry::lost() {
+void Sentry::lost(double waited) {
   lost_ = true;
+  recorder_->head().waited.store(std::llround(waited * 1e9));
   recorder_->head().distress.store(monotonic_clock().now());
-  const double grace = std::clamp(job_.spec.watchdog.value / 2, shortest_grace, longest_grace);
+  const double grace = std::clamp(job_.watchdog.value / 2, shortest_grace, longest_grace);
   if (is_to_report(grace, [](const RankState& state) { return state.distressed; })) {
-    std::vector<RankState> states = states_of(records(), job_.schedule.grid.ranks());
+    std::vector<RankState> states = states_of(records(), job_.inquiry.ranks);
     states[std::size_t(transport_.rank())].distressed = true;  // also where nobody can look
-    report(diagnose(job_.schedule, states));
+    report(job_.inquiry.diagnose(folder_, states, {}));
   }
   end_world(int(Exit::lost_rank), {});
 }
@@ -118,14 +117,14 @@ void Sentry::report(const Diagnosis& diagnosis) {
   const std::vector<Record> all = records();
   const bool has_first = !all.empty() && all.front().head().rank == 0;  // else another host's rank writes
   std::string text = diagnosis.text;
-  if (has_first && job_.options.on_partial) try {
-      job_.options.on_partial(salvage_after_loss(job_.spec, all, job_.schedule.grid.ranks(), diagnosis));
+  if (has_first && job_.inquiry.keep) try {
+      job_.inquiry.keep(folder_, all, diagnosis);
     } catch (const std::exception& error) {
       text += fmt::format("; what was measured before could not be written: {}", error.what());
     }
   recorder_->head().reported.store(1);
   // The others have their records mapped and see the mark.
-  if (job_.spec.recorder.empty() && !folder_.empty()) {
+  if (job_.recorder.empty() && !folder_.empty()) {
     nap(), nap(), nap();
     std::error_code ignored;
     std::filesystem::remove_all(folder_, ignored);
@@ -145,7 +144,7 @@ bool Sentry::look() {
   if (reports_itself() && signal == SIGTERM) report_first_to_end();
   const bool still_measuring = recorder_->head().stage.load() <= int(Stage::measuring);
   const double waited = double(monotonic_clock().now() - signal_seen_) * 1e-9;
-  if (!job_.spec.forever || !still_measuring || waited < patience_after_signal) return false;
+  if (!job_.forever || !still_measuring || waited < patience_after_signal) return false;
   // A process that started the ranks does this itself.
   if (!reports_itself() && !job_.options.ranks_are_threads) return true;
   leave_in_the_middle();
@@ -156,14 +155,14 @@ bool Sentry::look() {
 // first to end, unless all had.
 void Sentry::report_first_to_end() {
   std::vector<std::int64_t> ranks, told;
-  for (const RankState& state : states_of(records(), job_.schedule.grid.ranks()))
+  for (const RankState& state : states_of(records(), job_.inquiry.ranks))
     if (state.known && state.life == Life::ended) (state.signal == 0 ? ranks : told).push_back(state.rank);
   if (ranks.empty()) ranks = std::move(told);
   if (ranks.empty()) return;
   lost_ = true;
   recorder_->head().distress.store(monotonic_clock().now());
   if (is_to_report(shortest_grace, [](const RankState&) { return true; }))
-    report(diagnose(job_.schedule, states_of(records(), job_.schedule.grid.ranks()), ranks));
+    report(job_.inquiry.diagnose(folder_, states_of(records(), job_.inquiry.ranks), ranks));
   end_world(int(Exit::lost_rank), {});
 }
 
@@ -172,9 +171,8 @@ void Sentry::leave_in_the_middle() {
   if (job_.options.ranks_are_threads) return end_world(int(Exit::success), "left after a signal");
   if (is_to_report(0, [](const RankState&) { return true; })) {
     const std::vector<Record> all = records();
-    if (job_.options.on_partial && !all.empty() && all.front().head().rank == 0) try {
-        const std::int64_t ranks = job_.schedule.grid.ranks();
-        job_.options.on_partial(salvage_after_signal(job_.spec, all, ranks, StopSignals::first()));
+    if (job_.inquiry.keep_after_signal && !all.empty() && all.front().head().rank == 0) try {
+        job_.inquiry.keep_after_signal(all, StopSignals::first());
       } catch (const std::exception& error) {
         end_world(int(Exit::unavailable), error.what());
       }

@@ -7,12 +7,11 @@
 #include <memory>
 #include <string>
 
-#include <dlnb/schedule.hpp>
-#include <dlnb/spec.hpp>
+#include <dlnb/units.hpp>
 
-#include "executor/live/diagnosis.hpp"
+#include "executor/live/inquiry.hpp"
+#include "executor/live/rank_options.hpp"
 #include "executor/live/recorder.hpp"
-#include "executor/live/session.hpp"
 #include "executor/live/transport.hpp"
 #include "executor/live/watchdog.hpp"
 
@@ -25,17 +24,23 @@ namespace dlnb {
 class Sentry {
  public:
   struct Job {
-    const Schedule& schedule;
-    const RunSpec& spec;
-    const SessionOptions& options;
+    Inquiry inquiry;
+    const RankOptions& options;
+    std::string recorder;  ///< the folder asked for
+    Seconds watchdog;
+    bool forever = false;             ///< a signal may leave it in the middle of an iteration
     std::uint64_t run = 0;            ///< the same number on all ranks
     std::int64_t ranks_per_host = 1;  ///< at most
+    std::int64_t iterations = 0;      ///< whose intervals are kept, where that is known
   };
 
-  Sentry(const Job& job, Transport& transport, std::size_t operations);
+  /// `operations` of an iteration have an interval each in the record.
+  Sentry(Job job, Transport& transport, std::size_t operations);
   ~Sentry();
 
   Recorder& recorder() { return *recorder_; }
+  /// Of all recorders of this host; empty: there is none that others can read.
+  const std::filesystem::path& folder() const { return folder_; }
   Watchdog& watchdog() { return *watchdog_; }
   /// Why others cannot look; empty where they can.
   const std::string& hidden() const { return hidden_; }
@@ -43,7 +48,7 @@ class Sentry {
   void give_up();
 
  private:
-  void lost();
+  void lost(double waited);
   bool look();
   void report_first_to_end();
   void leave_in_the_middle();

@@ -22,6 +22,7 @@
 #include "executor/live/energy_meter.hpp"
 #include "executor/live/first_rank.hpp"
 #include "executor/live/hosts.hpp"
+#include "executor/live/inquiry.hpp"
 #include "executor/live/merge.hpp"
 #include "executor/live/outstanding.hpp"
 #include "executor/live/run_folder.hpp"
@@ -94,8 +95,16 @@ class Session {
 
   void set_sentry(const Terms& terms) {
     if (control_.first() && options_.folder.empty()) sweep_left_folders();
+    const bool known = !spec_.forever && spec_.min_time.value <= 0 && spec_.spread <= 0;
     sentry_ =
-        std::make_unique<Sentry>(Sentry::Job{schedule_, spec_, options_, terms.run, terms.ranks_per_host},
+        std::make_unique<Sentry>(Sentry::Job{.inquiry = inquiry_of(schedule_, spec_, options_.on_partial),
+                                             .options = options_,
+                                             .recorder = spec_.recorder,
+                                             .watchdog = spec_.watchdog,
+                                             .forever = spec_.forever,
+                                             .run = terms.run,
+                                             .ranks_per_host = terms.ranks_per_host,
+                                             .iterations = known ? spec_.iterations : 0},
                                  transport_, binding_.operations.size());
     place_ = &recorder().head().place;
     if (control_.first() && !sentry_->hidden().empty())

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <utility>
 
 #include "executor/live/compute.hpp"
 
@@ -34,12 +35,16 @@ void Watchdog::move_to(const Cpus& cpus) {
 void Watchdog::watch(std::int64_t limit, std::int64_t period) {
   std::unique_lock lock(mutex_);
   while (!closing_signal_.wait_for(lock, std::chrono::nanoseconds(period), [this] { return closing_; }))
-    if ((limit > 0 && overdue(limit)) || (done_ && done_())) return;
+    if ((limit > 0 && overdue(limit, period)) || (done_ && done_())) return;
 }
 
-bool Watchdog::overdue(std::int64_t limit) {
+bool Watchdog::overdue(std::int64_t limit, std::int64_t period) {
   const int place = place_.at.load(std::memory_order_acquire);
   const std::int64_t now = monotonic_clock().now();
+  // Where this thread did not run either (a suspended job, a host without a core to spare), nothing is known of the rank.
+  if (const std::int64_t before = std::exchange(last_look_, now);
+      before > 0 && now - before > period + limit / 2)
+    last_beat_ = now;
   if (const std::uint32_t seen = place_.beats.load(std::memory_order_relaxed); seen != beats_)
     beats_ = seen, last_beat_ = now;
   const std::int64_t waited = now - std::max(place_.since.load(std::memory_order_relaxed), last_beat_);

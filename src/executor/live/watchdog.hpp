@@ -59,14 +59,14 @@ class Watchdog {
 
  private:
   void watch(std::int64_t limit, std::int64_t period);
-  bool overdue(std::int64_t limit);
+  bool overdue(std::int64_t limit, std::int64_t period);
 
   Place own_place_;
   Place& place_;
   Lost lost_;
   std::function<bool()> done_;
   std::uint32_t beats_ = 0;
-  std::int64_t last_beat_ = 0;
+  std::int64_t last_beat_ = 0, last_look_ = 0;
   std::mutex mutex_;
   std::condition_variable closing_signal_;
   bool closing_ = false;

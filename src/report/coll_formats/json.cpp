@@ -34,12 +34,15 @@ Json json_of(const CollSpec& spec) {
             {"backend", spec.backend},
             {"progress", spec.progress},
             {"machine", spec.machine},
+            {"nodes", spec.nodes},
+            {"collective", spec.collective},
             {"placement", spec.placement},
             {"devices", spec.devices},
             {"seed", spec.seed},
             {"iterations", spec.iterations},
             {"warmup", spec.warmup},
             {"watchdog", number(spec.watchdog.value)},
+            {"recorder", spec.recorder},
             {"verify", spec.verify}};
   if (!spec.noise.empty()) json["noise"] = json_parts::json_of(spec.noise);
   return json;
@@ -77,7 +80,11 @@ std::string write(const CollTable& table) {
   document.member("schema", Json("dlnetbench.coll/1"));
   document.member("executor", Json(table.executor));
   document.member("library", Json(table.library));
-  document.member("valid", Json(table.wrong.empty()));
+  document.member("valid", Json(table.valid()));
+  if (!table.stopped_by.empty()) document.member("stopped_by", Json(table.stopped_by));
+  if (!table.lost.empty())
+    document.member("lost",
+                    lines(table.lost, [](const LostRankState& lost) { return json_parts::json_of(lost); }));
   document.member("spec", json_of(table.spec));
   document.member("definitions", definitions);
   document.member("rows", lines(table.rows, [](const CollRow& row) { return json_of(row); }));

@@ -197,10 +197,6 @@ Json json_of(const SeriesRow& row) {
           {"communication", number(double(row.communication) / 1e9 / count)}};
 }
 
-Json json_of(const LostRankState& lost) {
-  return {{"rank", lost.rank}, {"state", lost.state}, {"place", lost.place}};
-}
-
 Json json_of(const RankBinding& row) {
   return {{"rank", row.rank},   {"host", row.host}, {"cores", row.cores},
           {"bound", row.bound}, {"numa", row.numa}, {"gpu", row.gpu}};

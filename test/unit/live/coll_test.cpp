@@ -333,7 +333,7 @@ TEST(Coll, TheWatchdogNamesTheLostOperation) {
     said = error.what();
   }
 
-  EXPECT_THAT(said, HasSubstr("all-reduce of 0 bytes of float32 (row 0, group 0)"));
+  EXPECT_THAT(said, HasSubstr("all-reduce of 0 bytes of float32 (operation 0) of ranks 0, 1"));
 }
 
 }  // namespace

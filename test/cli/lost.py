@@ -1,0 +1,59 @@
+# SPDX-License-Identifier: Apache-2.0
+"""What tests of lost ranks share: which backends are here, and which processes ranks were."""
+import json
+import pathlib
+import struct
+import subprocess
+import sys
+import time
+
+from program import ProgramTest, run
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
+ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "NO_COLOR": "1"}
+
+
+def usable(backend):
+    """Whether this machine has the backend; `threads` always is."""
+    rows = json.loads(run("list", "backends", "--format", "json").stdout)
+    return any(row["name"] == backend and row["usable"] for row in rows)
+
+
+def processes_of(folder):
+    """The process of every rank, from the heads of the flight recorders: magic, run, rank, process."""
+    found = {}
+    for file in pathlib.Path(folder).glob("rank-*.record"):
+        head = file.read_bytes()[:32]
+        if len(head) == 32 and head[:8] == b"dlnbrec1":
+            _, rank, process = struct.unpack("<Qqq", head[8:])
+            found[rank] = process
+    return found
+
+
+def is_there(process):
+    try:
+        state = pathlib.Path(f"/proc/{process}/stat").read_text(encoding="utf-8").rpartition(")")[2].split()[0]
+    except OSError:
+        return False
+    return state not in "ZX"
+
+
+class LossTest(ProgramTest):
+    def need(self, backend):
+        if not usable(backend):
+            self.skipTest(f"{backend} is not usable here")
+
+    def check_valid(self, file):
+        checked = subprocess.run([sys.executable, ROOT / "tools" / "validate_result", file], capture_output=True,
+                                 text=True, check=False)
+        self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
+        return json.loads(pathlib.Path(file).read_text(encoding="utf-8"))
+
+    def check_nothing_is_left(self, processes):
+        self.assertTrue(processes)
+        for _ in range(300):
+            left = {rank: process for rank, process in processes.items() if is_there(process)}
+            if not left:
+                return
+            time.sleep(0.05)
+        self.fail(f"still there: {left}")
