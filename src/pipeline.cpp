@@ -4,6 +4,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
+#include <dlnb/collective.hpp>
 #include <dlnb/error.hpp>
 
 #include "analysis/analysis.hpp"
@@ -96,6 +99,38 @@ OnPartialTable with_provenance(const OnPartialCollTable& on_partial) {
   };
 }
 
+/// Costs that a machine gives its library are of algorithms that there are; "message" is one of them to the library.
+void check_algorithms(const Machine& machine, const std::string& named) {
+  std::vector<std::string> known{"message"};
+  for (const Collective* algorithm : collectives::all()) known.emplace_back(algorithm->tuning_name());
+  std::ranges::sort(known);
+  known.erase(std::ranges::unique(known).begin(), known.end());
+  for (const TuningCost& cost : machine.software.costs)
+    if (std::ranges::find(known, cost.algorithm) == known.end())
+      throw UserError(named + " software.cost.algorithm",
+                      fmt::format("nothing is called {}", in_quotes(cost.algorithm)),
+                      choose_one_of(cost.algorithm, known));
+}
+
+/// A forced algorithm holds where it can do the operation; elsewhere the library's choice was simulated.
+void say_where_it_cannot(const CollSpec& spec, std::vector<std::string>& notes) {
+  const std::string name = spec.collective.substr(0, spec.collective.find('/'));
+  const Collective& forced = entry_called(collectives::all(), name, "--collective");
+  std::vector<std::string_view> others;
+  std::size_t collective = 0;
+  for (const CollOperation operation : spec.operations) {
+    if (operation == CollOperation::send_recv || operation == CollOperation::barrier) continue;
+    ++collective;
+    if (!forced.handles(kind_of(operation))) others.emplace_back(name_of(operation));
+  }
+  if (others.size() == collective)
+    throw UserError("--collective", fmt::format("{} does none of these operations", in_quotes(name)),
+                    "leave it out, or ask for others");
+  if (!others.empty())
+    notes.push_back(fmt::format("{} does not do {}: there the library's choice was simulated", name,
+                                fmt::join(others, ", ")));
+}
+
 Placement placement_of(const CollSpec& spec, const Machine& machine) {
   return place(machine, {{spec.ranks, spec.placement, spec.devices, spec.seed, "--ranks"}}).front();
 }
@@ -117,6 +152,7 @@ Result simulate(const RunSpec& spec) {
 
 std::vector<Result> simulate(const std::vector<JobSpec>& jobs) {
   const Machine machine = load_machine(jobs.front().run.machine, "--machine", jobs.front().run.nodes);
+  check_algorithms(machine, jobs.front().run.machine);
   std::vector<Schedule> schedules;
   std::vector<PlacementRequest> requests;
   for (const auto& [name, spec, start, repeat] : jobs) {
@@ -127,6 +163,12 @@ std::vector<Result> simulate(const std::vector<JobSpec>& jobs) {
     if (spec.nodes != jobs.front().run.nodes)
       throw UserError("nodes", fmt::format("jobs share one machine; '{}' gives it {} nodes and '{}' {}",
                                            jobs.front().name, jobs.front().run.nodes, name, spec.nodes));
+    if (spec.network != jobs.front().run.network)
+      throw UserError(
+          "network",
+          fmt::format("jobs share the links of one network; '{}' shares them by {} and '{}' by {}",
+                      jobs.front().name, jobs.front().run.network, name, spec.network),
+          "give all of them the same");
     const Device device = spec.device.empty() ? machine.device : load_device(spec.device, "--device");
     schedules.push_back(make_schedule(spec, device));
     requests.push_back({spec.ranks, spec.placement, spec.devices, spec.seed, "--ranks"});
@@ -181,11 +223,13 @@ int start_ranks(const RunSpec& spec, const std::vector<std::string>& command,
 
 CollTable simulate(const CollSpec& spec) {
   Machine machine = load_machine(spec.machine, "--machine", spec.nodes);
+  check_algorithms(machine, spec.machine);
   if (!spec.collective.empty()) {
     machine.software.forced = spec.collective;
     machine.software.forced_where = "--collective";
   }
   CollTable table = simulate(spec, machine, placement_of(spec, machine));
+  if (!spec.collective.empty()) say_where_it_cannot(spec, table.notes);
   table.provenance = provenance_of_program();
   return table;
 }

@@ -13,6 +13,7 @@
 
 #include "cli/host.hpp"
 #include "config/config.hpp"
+#include "core/log.hpp"
 #include "executor/live/backend.hpp"
 #include "executor/live/live.hpp"
 #include "executor/sim/network.hpp"
@@ -120,6 +121,11 @@ std::int64_t usual_ranks(const PlanSpec& plan) {
   return needs.rest ? std::max<std::int64_t>(1, usable_cores() / needs.ranks) * needs.ranks : needs.ranks;
 }
 
+/// Keys that only the simulator reads are no typo in a file that is simulated as well: there they are told. On the
+/// command line they are refused.
+constexpr const char* simulated_keys[] = {"nodes",   "placement", "devices",
+                                          "network", "noise",     "overlap_slowdown"};
+
 /// Fills in what follows from the purpose.
 RunSpec completed(RunSpec spec, Purpose purpose) {
   if (purpose == Purpose::simulated && !spec.origin.find("iterations"))
@@ -221,6 +227,17 @@ std::vector<JobSpec> jobs_from(const Arguments& given, Purpose purpose) {
   }
   for (JobSpec& job : jobs) job.run = completed(std::move(job.run), purpose);
   return jobs;
+}
+
+void refuse_simulated_keys(const RunSpec& spec, const std::string& command) {
+  for (const char* key : simulated_keys) {
+    const Value* const given = spec.origin.find(key);
+    if (!given) continue;
+    const std::string where = where_of(*given, key),
+                      problem = "only the simulator reads it, not `" + command + "`";
+    if (where.starts_with("--")) throw UserError(where, problem, "leave it out, or simulate");
+    log::info(fmt::format("{}: {}", where, problem));
+  }
 }
 
 Argument job_argument() {

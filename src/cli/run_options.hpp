@@ -26,6 +26,10 @@ Argument job_argument();
 std::vector<JobSpec> jobs_from(const Arguments& given, Purpose purpose);
 RunSpec spec_from(const Arguments& given, Purpose purpose);
 
+/// For commands that simulate nothing: throws UserError where a key that only the simulator reads is given on the command
+/// line, and tells of one in a file.
+void refuse_simulated_keys(const RunSpec& spec, const std::string& command);
+
 /// Parts of these for commands with options of their own: the argument of an option, --spec and --set, and what was
 /// given of both.
 Argument argument_of(const OptionInfo& option, const std::string& group);

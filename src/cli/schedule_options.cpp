@@ -51,6 +51,7 @@ std::vector<Argument> schedule_arguments() {
 
 Schedule schedule_from(const Arguments& given) {
   const RunSpec spec = spec_from(given, Purpose::schedule);
+  refuse_simulated_keys(spec, "schedule");
   return lowered(make_schedule(spec), spec, {});
 }
 

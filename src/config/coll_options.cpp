@@ -224,6 +224,7 @@ CollSpec read_coll_spec(const std::vector<std::filesystem::path>& spec_files, co
 void check_coll_spec(const CollSpec& spec) {
   constexpr std::size_t most_sizes = 100'000;
   check_destination(spec.origin, spec);
+  refuse_two_placements(spec.origin);
   const auto given = [&](const char* key) { return spec.origin.find(key) != nullptr; };
   const auto uses = [&](CollOperation operation) {
     return std::ranges::find(spec.operations, operation) != spec.operations.end();

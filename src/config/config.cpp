@@ -119,11 +119,24 @@ class Layers {
 
 /// A run without end has no rule to stop.
 void check_rules_to_stop(const Value& tree, const Request& request) {
-  if (!request.forever) return;
-  for (const char* rule : {"spread", "max_iterations", "max_time", "min_time"})
-    if (const Value* given = tree.find(rule))
-      throw UserError(where_of(*given, rule), "a run that goes on for ever ends by a signal only",
-                      "leave one of them out");
+  const auto refuse = [&](const char* rule, const std::string& problem, const char* hint) {
+    if (const Value* given = tree.find(rule)) throw UserError(where_of(*given, rule), problem, hint);
+  };
+  if (request.forever)
+    for (const char* rule : {"iterations", "spread", "max_iterations", "max_time", "min_time"})
+      refuse(rule, "a run that goes on for ever ends by a signal only", "leave one of them out");
+  if (request.max_time.value > 0 && request.min_time > request.max_time)
+    refuse(
+        "min_time",
+        fmt::format("{} at least, but max_time is {}", to_text(request.min_time), to_text(request.max_time)),
+        "give the smaller as min_time");
+  if (request.spread <= 0)
+    refuse("max_iterations", "there is no spread to give up on", "add spread, or take iterations");
+  else if (request.max_iterations < request.iterations)
+    refuse(
+        "max_iterations",
+        fmt::format("{} at most, but at least {} are measured", request.max_iterations, request.iterations),
+        "give no less than iterations");
 }
 
 PlanSpec settle_plan(const Layers& layers, const Request& request) {
@@ -158,6 +171,7 @@ RunSpec settle(Layers layers, const Value& overrides) {
                     "the cost model 'paper' has no attention kernels", "choose cost_model = \"exact\"");
   check_destination(layers.tree(), request);
   check_rules_to_stop(layers.tree(), request);
+  refuse_two_placements(layers.tree());
   request.plan = settle_plan(layers, request);
   request.origin = layers.origin();
   return request;

@@ -87,6 +87,14 @@ struct HostNames {
   OptionInfo info(const Spec&) const { return {std::string(name), "text", "", std::string(help)}; }
 };
 
+/// Throws UserError where devices are named and chosen as well.
+inline void refuse_two_placements(const Value& tree) {
+  const Value* const devices = tree.find("devices");
+  if (devices && tree.find("placement"))
+    throw UserError(where_of(*devices, "devices"), "placement says otherwise where ranks are put",
+                    "leave one of them out");
+}
+
 /// Where ranks are started and how to start something there go together. Throws UserError.
 template <class Spec>
 void check_destination(const Value& tree, const Spec& request) {

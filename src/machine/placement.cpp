@@ -15,7 +15,7 @@
 namespace dlnb {
 namespace {
 
-constexpr const char* devices_option = "--devices";
+constexpr const char *devices_option = "--devices", *placement_option = "--placement";
 
 int device_in(std::string_view text, const Machine& machine) {
   int device = 0;
@@ -118,8 +118,8 @@ class Machinery {
   Placement on_free_nodes(const PlacementRequest& job) const {
     const auto [kind, block] = kind_called(job.placement);
     if (machine_.nodes == 1 && kind->on_switches)
-      throw UserError(job.where, fmt::format("{}: {} is one node, without first-level switches",
-                                             job.placement, machine_.name));
+      throw UserError(placement_option, fmt::format("{}: {} is one node, without first-level switches",
+                                                    job.placement, machine_.name));
     if (machine_.nodes == 1) return on_free_devices(job);
     const int each = machine_.devices_per_node;
     std::vector<int> nodes;
@@ -132,7 +132,7 @@ class Machinery {
                       fmt::format("{} ranks, but the jobs before leave {} free nodes of {} devices on {}",
                                   job.ranks, nodes.size(), each, machine_.name),
                       "jobs share no node unless --devices says so");
-    return kind->place(machine_, {nodes, job.ranks, job.seed, block, job.where});
+    return kind->place(machine_, {nodes, job.ranks, job.seed, block, placement_option});
   }
 
   // The jobs of a machine of one node can only share it.

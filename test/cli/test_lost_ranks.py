@@ -4,6 +4,7 @@ import json
 import os
 import pathlib
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -13,6 +14,14 @@ import unittest
 
 from lost import ENVIRONMENT, ROOT, LossTest, processes_of, usable
 from program import PROGRAM, ProgramTest
+
+
+def folder_of(process):
+    """The folder in memory that this process has made for its ranks."""
+    for owner in pathlib.Path("/dev/shm").glob("dlnetbench-*/owner"):
+        if re.search(rf"(?m)^{process} ", owner.read_text(encoding="utf-8")):
+            return owner.parent
+    return None
 
 
 class LostRanks(LossTest):
@@ -116,6 +125,25 @@ class LostRanks(LossTest):
 
         self.assertEqual(result["stopped_by"], "iterations")
         self.assertEqual(len(result["iterations"]), 6)
+
+    def test_the_next_run_removes_what_one_that_was_killed_has_left(self):
+        words = self.words("threads", "dp", ranks=2)
+        del words[words.index("--recorder"):words.index("--recorder") + 2]
+        endless = [str(word) for word in words if word not in ("--iterations", 6)] + ["--forever"]
+        with subprocess.Popen([PROGRAM, *endless], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as killed:
+            left = None
+            for _ in range(200):
+                left = folder_of(killed.pid)
+                if left:
+                    break
+                time.sleep(0.05)
+            self.assertIsNotNone(left)
+            self.succeed(*words)  # beside it: it stays
+            self.assertTrue(left.exists())
+            killed.kill()
+        self.assertTrue(left.exists())
+        self.succeed(*words)
+        self.assertFalse(left.exists())
 
     def test_a_job_that_is_suspended_goes_on(self):
         words = self.words("threads", "dp", ranks=4, iterations=1000) + ["--compute-scale", "1/4", "--max-time", "3 s"]

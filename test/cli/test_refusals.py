@@ -7,7 +7,7 @@ import resource
 import subprocess
 import tempfile
 
-from program import PROGRAM, ProgramTest
+from program import PROGRAM, ProgramTest, run
 
 DP = ["--plan", "dp", "--model", "vit-h"]
 SIMULATE = ["simulate", *DP, "--machine", "leonardo", "--ranks", "8"]
@@ -46,6 +46,21 @@ LINES = {
     "collectives disturbed where there are none": (
         [*SIMULATE, "--lower", "ring", "--noise", "{kind = 'outliers', probability = 0.1, factor = 2}"],
         ["--noise", "no collectives"]),
+    "placement of a live run": ([*RUN, "--placement", "random"], ["--placement", "only the simulator"]),
+    "nodes of a live run": ([*RUN, "--nodes", "4"], ["--nodes", "only the simulator"]),
+    "network of a schedule": ([*PRINT, "--network", "max_min"], ["--network", "only the simulator"]),
+    "devices and a placement": ([*SIMULATE, "--devices", "0-7", "--placement", "random"], ["--devices", "placement"]),
+    "devices and a placement of coll": (["coll", "--machine", "leonardo", "--ranks", "8", "--devices", "0-7",
+                                         "--placement", "random"], ["--devices", "placement"]),
+    "a placement that the machine does not have": (["simulate", *DP, "--machine", "dgx-a100", "--nodes", "1", "--ranks",
+                                                    "8", "--placement", "intra-l1"], ["--placement", "one node"]),
+    "a number of iterations and none": ([*RUN, "--iterations", "3", "--forever"], ["--iterations", "for ever"]),
+    "longer than it may last": ([*RUN, "--min-time", "3 s", "--max-time", "2 s"], ["--min-time", "3 s", "2 s"]),
+    "giving up on no spread": ([*RUN, "--max-iterations", "3"], ["--max-iterations", "spread"]),
+    "giving up before the end": ([*RUN, "--iterations", "4", "--spread", "0.1", "--max-iterations", "3"],
+                                 ["--max-iterations", "at least 4"]),
+    "recorders nowhere": ([*RUN, "--recorder", "/nonexistent/dir"], ["--recorder", "/nonexistent/dir"]),
+    "recorders of coll nowhere": ([*COLL, "--recorder", "/nonexistent/dir"], ["--recorder", "/nonexistent/dir"]),
     "lowered live": ([*RUN, "--lower", "ring"], ["--lower", "live run"]),
     "quiet and verbose": ([*SIMULATE, "--quiet", "--verbose"], ["--quiet", "--verbose"]),
     "empty model": (["simulate", "--plan", "dp", "--model", "", "--machine", "leonardo", "--ranks", "8"],
@@ -287,6 +302,41 @@ class Refusals(ProgramTest):
         (pathlib.Path(self.folder.name) / "many.toml").write_text(f"[plan]\n{passes}\n", encoding="utf-8")
         self.fail_with(2, ["simulate", "--spec", "many.toml"], ["many.toml", "100000 passes", "at most 16"],
                        cwd=self.folder.name, timeout=10)
+
+    def test_ranks_that_cannot_all_be_threads_are_refused_before_any_is_made(self):
+        for words in (["run", *DP, "--scale", "1/65536"], ["coll"]):
+            done = run(*words, "--backend", "threads", "--ranks", "100000", timeout=20)
+            self.assertIn(done.returncode, (2, 3), done.stderr)
+            self.assertRegex(done.stderr, "--ranks: 100000 ranks .*(threads|memory|need)")
+
+    def test_jobs_of_two_networks_are_refused(self):
+        (pathlib.Path(self.folder.name) / "jobs.toml").write_text(
+            'plan = "dp"\nmodel = "vit-b"\nmachine = "dgx-a100"\nranks = 4\n[[job]]\nname = "a"\n'
+            '[[job]]\nname = "b"\nnetwork = "max_min_plain"\n', encoding="utf-8")
+        self.fail_with(2, ["simulate", "--spec", "jobs.toml"], ["network", "'a'", "'b'", "max_min_plain"],
+                       cwd=self.folder.name)
+
+    def test_a_forced_algorithm_says_what_it_does_not_do(self):
+        words = ["coll", "--machine", "leonardo", "--ranks", "8", "--max-size", "1KiB", "--collective", "tree"]
+        done = self.succeed(*words, "--operation", "all-reduce,all-to-all", "--format", "json")
+        table = json.loads(done.stdout)
+        self.assertEqual(table["spec"]["collective"], "tree")
+        self.assertTrue(any("tree does not do all-to-all" in note for note in table["notes"]), table["notes"])
+        self.fail_with(2, [*words, "--operation", "all-to-all"], ["--collective", "'tree' does none of these"])
+
+    def test_costs_of_an_algorithm_that_there_is_not_are_refused(self):
+        shipped = pathlib.Path(os.environ["DLNETBENCH_DATA"]) / "machines" / "dgx-a100.toml"
+        machine = pathlib.Path(self.folder.name) / "mine.toml"
+        machine.write_text(shipped.read_text(encoding="utf-8") + '\n[[software.cost]]\nalgorithm = "rnig"\n'
+                           'protocol = "simple"\nstart = "1 us"\n', encoding="utf-8")
+        for words in (["coll", "--max-size", "1KiB"], ["simulate", *DP]):
+            self.fail_with(2, [*words, "--machine", machine, "--ranks", "8"],
+                           ["mine.toml", "software.cost.algorithm", "did you mean 'ring'"])
+
+    def test_keys_of_the_simulator_in_a_file_are_told(self):
+        (pathlib.Path(self.folder.name) / "both.toml").write_text('placement = "random"\n', encoding="utf-8")
+        done = self.succeed(*PRINT, "--spec", "both.toml", cwd=self.folder.name)
+        self.assertIn("both.toml:1 placement: only the simulator reads it", done.stderr)
 
     def test_an_unreadable_file_is_refused(self):
         file = pathlib.Path(self.folder.name) / "secret.toml"

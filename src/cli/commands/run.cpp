@@ -65,6 +65,8 @@ int run_jobs(const Arguments& given, const std::vector<JobSpec>& jobs) {
 int run_command(const Arguments& given) {
   const std::vector<JobSpec> jobs = jobs_from(given, Purpose::live);
   check_result_output(given);
+  if (is_first_rank())
+    for (const JobSpec& job : jobs) refuse_simulated_keys(job.run, "run");
   if (jobs.size() > 1) return run_jobs(given, jobs);
   const RunSpec& spec = jobs.front().run;
   if (!inside_a_world() && !needs_launcher(spec.backend) && !(spec.hosts.empty() && spec.testbed.empty()))

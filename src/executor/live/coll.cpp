@@ -30,6 +30,7 @@
 #include "executor/live/salvage.hpp"
 #include "executor/live/sentry.hpp"
 #include "executor/live/stop.hpp"
+#include "executor/live/thread_room.hpp"
 
 namespace dlnb {
 namespace {
@@ -426,6 +427,8 @@ void open_world(const Backend& backend, const CollSpec& spec, const CollSessionO
 /// All ranks in this process, which therefore outlives them.
 std::optional<CollTable> run_threads(const Backend& backend, const CollSpec& spec,
                                      CollSessionOptions options) {
+  check_room_for_threads(spec.ranks, wants_second_thread(spec));
+  sweep_left_folders();
   const FirstRankFolder folder(folder_of_folders());
   std::atomic<bool> over = false;
   options.folder = spec.recorder.empty() ? folder.path() : recorder_folder(spec.recorder, 0);

@@ -11,12 +11,14 @@
 
 #include <dlnb/error.hpp>
 
+#include "executor/live/process.hpp"
+
 namespace dlnb {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* store_name = "store";
+constexpr const char *store_name = "store", *owner_name = "owner";
 
 fs::path folder_told() {
   const char* const folder = std::getenv(launch_folder_variable);
@@ -57,7 +59,18 @@ FirstRankFolder::FirstRankFolder(const fs::path& above) {
   std::string pattern = (above / "dlnetbench-XXXXXX").string();
   if (above.empty() || !mkdtemp(pattern.data())) return;
   folder_ = pattern;
+  std::ofstream(folder_ / owner_name) << process_space() << '\n'
+                                      << getpid() << ' ' << process_start(getpid()) << '\n';
   fs::create_directory(folder_ / store_name, failure);
+}
+
+bool owner_has_ended(const fs::path& folder) {
+  std::ifstream file(folder / owner_name);
+  std::string space;
+  pid_t process = 0;
+  std::uint64_t start = 0;
+  return std::getline(file, space) && file >> process >> start && space == process_space() &&
+         life_of(process, start) == Life::ended;
 }
 
 FirstRankFolder::~FirstRankFolder() {

@@ -40,6 +40,10 @@ class FirstRankFolder {
   std::filesystem::path folder_;
 };
 
+/// Whether the process that made such a folder is known to have ended; false where it was on another host or in another
+/// process namespace.
+bool owner_has_ended(const std::filesystem::path& folder);
+
 /// The first rank's side: says now that it has begun and, when the process exits, with which code. Does nothing where
 /// no folder was named or it is on another host.
 void report_as_first_rank();

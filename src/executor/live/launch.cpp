@@ -225,6 +225,7 @@ int launch(const RunSpec& spec, const std::vector<std::string>& command, const I
   const LaunchRequest request = request_of(spec);
   Launcher launcher = backend.launcher(request);
   const bool ranks_are_ours = launcher.command.empty();
+  sweep_left_folders();
   // In memory, for the flight recorders; what ranks on other hosts are to reach is with the temporary files.
   const FirstRankFolder folder =
       request.hosts.empty() ? FirstRankFolder(folder_of_folders()) : FirstRankFolder();

@@ -18,6 +18,7 @@
 #include "executor/live/session.hpp"
 #include "executor/live/stop.hpp"
 #include "executor/live/surroundings.hpp"
+#include "executor/live/thread_room.hpp"
 
 namespace dlnb {
 
@@ -67,6 +68,8 @@ void open_world(const Backend& backend, const Schedule& schedule, const RunSpec&
 /// All ranks in this process, which therefore outlives them.
 std::optional<Trace> run_threads(const Backend& backend, const Schedule& schedule, const RunSpec& spec,
                                  SessionOptions options) {
+  check_room_for_threads(schedule.grid.ranks(), progress_mode(spec.progress) == ProgressMode::thread);
+  sweep_left_folders();
   const FirstRankFolder folder(folder_of_folders());
   std::atomic<bool> over = false;
   WakingClock clock(over);

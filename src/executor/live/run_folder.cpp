@@ -14,6 +14,7 @@
 #include <dlnb/document.hpp>
 #include <dlnb/error.hpp>
 
+#include "executor/live/first_rank.hpp"
 #include "executor/live/process.hpp"
 #include "executor/live/recorder.hpp"
 
@@ -22,7 +23,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr const char* prefix = "dlnetbench-run-";
+constexpr const char *any_prefix = "dlnetbench-", *prefix = "dlnetbench-run-";
 
 bool writable_folder(const fs::path& folder) {
   std::error_code failure;
@@ -39,9 +40,11 @@ bool ours_alone(const fs::path& folder) {
 bool all_have_ended(const fs::path& folder) {
   std::error_code failure;
   for (const auto& entry : fs::directory_iterator(folder, failure)) {
+    if (entry.path().extension() != ".record") continue;
     const Mapping mapping = Mapping::open(entry.path());
     if (mapping.size() < sizeof(RecorderHead)) continue;
     const auto& head = *reinterpret_cast<const RecorderHead*>(mapping.data());
+    if (head.space.data() != process_space()) return false;
     if (life_of(pid_t(head.process), head.process_start) != Life::ended) return false;
   }
   return !failure;
@@ -75,9 +78,12 @@ void sweep_left_folders() {
   const auto old = fs::file_time_type::clock::now() - std::chrono::hours(1);
   for (const auto& entry : fs::directory_iterator(folder_of_folders(), failure)) {
     std::error_code ignored;
-    if (entry.path().filename().string().starts_with(prefix) && ours_alone(entry.path()) &&
-        fs::last_write_time(entry.path(), ignored) < old && all_have_ended(entry.path()))
-      fs::remove_all(entry.path(), ignored);
+    const fs::path& folder = entry.path();
+    const std::string name = folder.filename().string();
+    if (!name.starts_with(any_prefix) || !ours_alone(folder)) continue;
+    const bool started = name.starts_with(prefix);  // by somebody else's launcher, one rank after the other
+    if (started ? fs::last_write_time(folder, ignored) < old : owner_has_ended(folder))
+      if (all_have_ended(folder)) fs::remove_all(folder, ignored);
   }
 }
 

@@ -16,7 +16,8 @@ std::filesystem::path folder_of_folders();
 /// `asked` cannot be used.
 std::filesystem::path recorder_folder(const std::string& asked, std::uint64_t run);
 
-/// Removes what runs of this user, all of whose ranks have ended on this host more than an hour ago, have left.
+/// Removes what runs of this user have left in `folder_of_folders()`: where the process that started the ranks, and all
+/// ranks that have a record, are known to have ended; where ranks had another launcher, more than an hour after that.
 void sweep_left_folders();
 
 }  // namespace dlnb

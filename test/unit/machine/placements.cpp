@@ -129,7 +129,7 @@ TEST(Classes, IntraL1IsOneSwitch) {
 
   EXPECT_EQ(shape_of(machine, 12, "intra-l1").on_switch, (std::map<int, int>{{0, 3}}));
   EXPECT_EQ(refusal(machine, 16, "intra-l1"),
-            "--ranks: intra-l1: 4 nodes, but no first-level switch has more than 3 free ones");
+            "--placement: intra-l1: 4 nodes, but no first-level switch has more than 3 free ones");
 }
 
 TEST(Classes, IntraGroupIsOneGroupAndSeveralSwitches) {
