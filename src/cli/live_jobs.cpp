@@ -13,6 +13,7 @@
 
 #include "cli/result_output.hpp"
 #include "cli/run_options.hpp"
+#include "config/config.hpp"
 #include "core/log.hpp"
 #include "report/report.hpp"
 
@@ -48,12 +49,14 @@ void refuse_what_is_simulated_only(const std::vector<JobSpec>& jobs) {
 std::vector<std::string> run_words(const Arguments& given, const std::string& job,
                                    const std::filesystem::path& file, Seconds min_time) {
   std::vector<std::string> except{"--job"};
-  if (min_time.value > 0) except.emplace_back("--min-time");
+  if (min_time.value > 0) except.insert(except.end(), {"--min-time", "--max-time"});
+  for (const char* key : simulated_keys) except.push_back(flag_of(key));
   std::vector<std::string> words{"run", "--quiet"};
   for (std::string& word : words_of(given, run_arguments(Purpose::live), except))
     words.push_back(std::move(word));
   if (!job.empty()) words.insert(words.end(), {"--job", job});
-  if (min_time.value > 0) words.insert(words.end(), {"--min-time", write_value(min_time)});
+  if (min_time.value > 0)
+    words.insert(words.end(), {"--min-time", write_value(min_time), "--max-time", "0 s"});
   words.insert(words.end(), {"--output", file.string()});
   return words;
 }

@@ -121,11 +121,6 @@ std::int64_t usual_ranks(const PlanSpec& plan) {
   return needs.rest ? std::max<std::int64_t>(1, usable_cores() / needs.ranks) * needs.ranks : needs.ranks;
 }
 
-/// Keys that only the simulator reads are no typo in a file that is simulated as well: there they are told. On the
-/// command line they are refused.
-constexpr const char* simulated_keys[] = {"nodes",   "placement", "devices",
-                                          "network", "noise",     "overlap_slowdown"};
-
 /// Fills in what follows from the purpose.
 RunSpec completed(RunSpec spec, Purpose purpose) {
   if (purpose == Purpose::simulated && !spec.origin.find("iterations"))
@@ -235,7 +230,7 @@ void refuse_simulated_keys(const RunSpec& spec, const std::string& command) {
     if (!given) continue;
     const std::string where = where_of(*given, key),
                       problem = "only the simulator reads it, not `" + command + "`";
-    if (where.starts_with("--")) throw UserError(where, problem, "leave it out, or simulate");
+    if (where == flag_of(key)) throw UserError(where, problem, "leave it out, or simulate");
     log::info(fmt::format("{}: {}", where, problem));
   }
 }

@@ -26,6 +26,9 @@ Argument job_argument();
 std::vector<JobSpec> jobs_from(const Arguments& given, Purpose purpose);
 RunSpec spec_from(const Arguments& given, Purpose purpose);
 
+/// Keys that only the simulator reads. They are no mistake in a file that is simulated as well.
+inline constexpr const char* simulated_keys[] = {"nodes",   "placement", "devices",
+                                                 "network", "noise",     "overlap_slowdown"};
 /// For commands that simulate nothing: throws UserError where a key that only the simulator reads is given on the command
 /// line, and tells of one in a file.
 void refuse_simulated_keys(const RunSpec& spec, const std::string& command);
