@@ -119,8 +119,8 @@ class Comparison {
   CollSpec spec_;
   CollPlace place_;
   MPI_Comm bare_ = MPI_COMM_NULL;
-  Place place_;
-  CollTimer timer_{spec_, transport_, monotonic_clock(), place_, Transfer{}, nullptr};
+  Place watched_;
+  CollTimer timer_{spec_, transport_, monotonic_clock(), watched_, Transfer{}, nullptr};
 };
 
 }  // namespace
