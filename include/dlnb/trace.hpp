@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -18,14 +21,81 @@ struct Interval {
       0;  ///< the data had moved or the compute was done; = end unless non-blocking or out of cores
 };
 
-/// One rank: `intervals[iteration * operations + index]`, indices into `execution_order` of its program.
+/// The operations of one rank in one iteration, however they are kept; by index into `execution_order` of its program.
+class OperationTimes {
+ public:
+  OperationTimes() = default;
+  explicit OperationTimes(std::span<const Interval> intervals)
+      : size_(intervals.size()),
+        stride_(sizeof(Interval) / sizeof(std::int64_t)),
+        begin_(intervals.empty() ? nullptr : &intervals.front().begin),
+        end_(intervals.empty() ? nullptr : &intervals.front().end),
+        completed_(intervals.empty() ? nullptr : &intervals.front().completed) {}
+  /// `boundaries`: the begin of every operation and the end of the last. `completion`: by operation, which of
+  /// `completions` is its own; −1: it is complete when it ends.
+  OperationTimes(std::span<const std::int32_t> completion, const std::int64_t* boundaries,
+                 const std::int64_t* completions)
+      : size_(completion.size()),
+        begin_(boundaries),
+        end_(boundaries + 1),
+        completed_(completions),
+        completion_(completion.data()) {}
+
+  std::size_t size() const { return size_; }
+  std::int64_t begin(std::size_t i) const { return begin_[i * stride_]; }
+  std::int64_t end(std::size_t i) const { return end_[i * stride_]; }
+  std::int64_t completed(std::size_t i) const {
+    if (completion_ == nullptr) return completed_[i * stride_];
+    return completion_[i] < 0 ? end(i) : completed_[completion_[i]];
+  }
+  Interval operator[](std::size_t i) const { return {begin(i), end(i), completed(i)}; }
+
+ private:
+  std::size_t size_ = 0, stride_ = 1;
+  const std::int64_t *begin_ = nullptr, *end_ = nullptr, *completed_ = nullptr;
+  const std::int32_t* completion_ = nullptr;
+};
+
+/// Times of the operations of a simulated rank. It goes from one operation to the next at once, so that the end of one is
+/// the begin of the next; and only what it does not wait for completes at another time than it ends. Ranks that go in step
+/// for the whole run share the values, all ranks of a role the form.
+struct SharedTimes {
+  struct Form {
+    std::vector<std::int32_t>
+        completion;  ///< by operation: its place among the completions; −1: it has none of its own
+    std::size_t completions = 0;
+    /// Values of an iteration: boundaries, then completions.
+    std::size_t values() const { return completion.size() + 1 + completions; }
+  };
+  std::shared_ptr<const Form> form;            ///< null: not simulated
+  std::shared_ptr<const std::int64_t> values;  ///< iteration after iteration
+
+  OperationTimes iteration(std::size_t index) const {
+    const std::int64_t* const boundaries = values.get() + index * form->values();
+    return {form->completion, boundaries, boundaries + form->completion.size() + 1};
+  }
+};
+
+/// One rank. Its operations' times are kept in one of two forms, read as one.
 struct RankTrace {
   std::int64_t rank = 0;
   std::vector<std::int64_t> iteration_begin;  ///< per measured iteration
   std::vector<std::int64_t> iteration_end;
-  std::vector<Interval> intervals;
+  std::vector<Interval> intervals;  ///< live: `intervals[iteration * operations + index]`
+  SharedTimes simulated;
   double compute_error = 0;  ///< mean |measured − asked| / asked of its compute phases; 0 when simulated
   std::int64_t compute_error_ns = 0;  ///< mean |measured − asked|
+
+  /// Operations of an iteration; 0 without iterations.
+  std::size_t operations() const {
+    if (simulated.form != nullptr) return simulated.form->completion.size();
+    return iteration_begin.empty() ? 0 : intervals.size() / iteration_begin.size();
+  }
+  /// Of those kept, by index from 0.
+  OperationTimes iteration(std::size_t index) const {
+    if (simulated.form != nullptr) return simulated.iteration(index);
+    return OperationTimes(std::span(intervals).subspan(index * operations(), operations()));
+  }
 };
 
 /// Some iterations in a row, of one rank or of all: what is left of them in a run too long to keep each.

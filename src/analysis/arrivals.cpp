@@ -3,7 +3,6 @@
 #include "analysis/arrivals.hpp"
 
 #include <algorithm>
-#include <bit>
 #include <limits>
 
 #include <dlnb/error.hpp>
@@ -16,8 +15,8 @@ Arrivals::Arrivals(const Matching& matching, const Trace& trace) : matching_(&ma
   for (std::size_t r = 0; r < trace.ranks.size(); ++r) {
     const RankTrace& rank = trace.ranks[r];
     DLNB_REQUIRE(rank.rank == std::int64_t(r), "ranks of a trace ascend from 0");
-    DLNB_REQUIRE(rank.intervals.size() == iterations * matching.program_of(rank.rank).operations.size(),
-                 "a trace has an interval for every operation of every iteration");
+    DLNB_REQUIRE(iterations == 0 || rank.operations() == matching.program_of(rank.rank).operations.size(),
+                 "a trace has the times of every operation of every iteration");
     DLNB_REQUIRE(rank.iteration_begin.size() == iterations && rank.iteration_end.size() == iterations,
                  "a trace has begin and end of every iteration");
   }
@@ -30,40 +29,32 @@ void Arrivals::load(int iteration) {
   for (auto& last : last_of_) std::fill(last.begin(), last.end(), std::numeric_limits<std::int64_t>::min());
   for (std::size_t r = 0; r < trace_->ranks.size(); ++r) {
     const MatchedProgram& program = matching_->program_of(std::int64_t(r));
-    const auto of = intervals(std::int64_t(r));
-    for (std::size_t i = 0; i < of.size(); ++i) {
-      if (program.channel[i] < 0) continue;
-      const CollectiveChannel& channel = matching_->channels[std::size_t(program.channel[i])];
-      std::int64_t& last = last_of_[std::size_t(program.channel[i])]
-                                   [std::size_t(channel.group_of[r] * channel.stride + program.ordinal[i])];
-      last = std::max(last, of[i].begin);
+    const OperationTimes of = times(std::int64_t(r));
+    for (const MatchedCollective& collective : program.collectives) {
+      std::int64_t& last = last_of_[std::size_t(collective.channel)][place_of(collective, r)];
+      last = std::max(last, of.begin(std::size_t(collective.operation)));
     }
   }
 }
 
-std::span<const Interval> Arrivals::intervals(std::int64_t rank) const {
-  const std::size_t operations = matching_->program_of(rank).operations.size();
-  return {trace_->ranks[std::size_t(rank)].intervals.data() + std::size_t(iteration_) * operations,
-          operations};
-}
-
-std::int64_t Arrivals::last(std::int64_t rank, OperationIndex index) const {
+void Arrivals::last(std::int64_t rank, std::vector<std::int64_t>& last) const {
   const MatchedProgram& program = matching_->program_of(rank);
-  const auto i = std::size_t(index);
-  if (program.channel[i] >= 0) {
-    const CollectiveChannel& channel = matching_->channels[std::size_t(program.channel[i])];
-    return last_of_[std::size_t(program.channel[i])]
-                   [std::size_t(channel.group_of[std::size_t(rank)] * channel.stride + program.ordinal[i])];
+  const OperationTimes own = times(rank);
+  last.resize(own.size());
+  for (std::size_t i = 0; i < own.size(); ++i) last[i] = own.begin(i);
+  for (const MatchedCollective& collective : program.collectives)
+    last[std::size_t(collective.operation)] =
+        last_of_[std::size_t(collective.channel)][place_of(collective, std::size_t(rank))];
+  const ProcessGrid& grid = matching_->schedule->grid;
+  for (const MatchedMessages& messages : program.messages) {
+    const auto& partner = messages.partner[std::size_t(grid.coordinate(rank, messages.axis))];
+    DLNB_REQUIRE(partner.size() == messages.own.size(), "every send has its receive");
+    const OperationTimes peer = times(grid.with_coordinate(rank, messages.axis, messages.peer));
+    for (std::size_t n = 0; n < partner.size(); ++n) {
+      std::int64_t& later = last[std::size_t(messages.own[n])];
+      later = std::max(later, peer.begin(std::size_t(partner[n])));
+    }
   }
-  const std::int64_t own = intervals(rank)[i].begin;
-  const Operation& operation = program.operations[i];
-  if (!is_message(operation.kind)) return own;
-
-  const Schedule& schedule = *matching_->schedule;
-  const auto coordinate = schedule.grid.coordinate(rank, std::countr_zero(operation.axes));
-  const OperationIndex partner = program.partner[i][std::size_t(coordinate)];
-  DLNB_REQUIRE(partner >= 0, "every send has its receive");
-  return std::max(own, intervals(peer_of(schedule, rank, operation))[std::size_t(partner)].begin);
 }
 
 }  // namespace dlnb

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include <dlnb/trace.hpp>
@@ -23,12 +22,20 @@ class Arrivals {
   const Matching& matching() const { return *matching_; }
   const RankTrace& rank(std::int64_t rank) const { return trace_->ranks[std::size_t(rank)]; }
   int iteration() const { return iteration_; }
-  std::span<const Interval> intervals(std::int64_t rank) const;
-  /// Nanoseconds on the trace's clock. Collectives: last begin of the group. Messages: the later begin of the
-  /// two. Everything else: the rank's own begin.
-  std::int64_t last(std::int64_t rank, OperationIndex index) const;
+  OperationTimes times(std::int64_t rank) const {
+    return trace_->ranks[std::size_t(rank)].iteration(std::size_t(iteration_));
+  }
+  /// By operation of a rank, nanoseconds on the trace's clock. Collectives: last begin of the group. Messages: the later
+  /// begin of the two. Everything else: the rank's own begin.
+  void last(std::int64_t rank, std::vector<std::int64_t>& last) const;
 
  private:
+  /// Where the last arrival at a collective of a rank is, in `last_of_[channel]`.
+  std::size_t place_of(const MatchedCollective& collective, std::size_t rank) const {
+    const CollectiveChannel& channel = matching_->channels[std::size_t(collective.channel)];
+    return std::size_t(channel.group_of[rank] * channel.stride + collective.ordinal);
+  }
+
   const Matching* matching_;
   const Trace* trace_;
   int iteration_ = 0;

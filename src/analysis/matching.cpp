@@ -7,6 +7,7 @@
 #include <bit>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include <dlnb/error.hpp>
 
@@ -36,8 +37,6 @@ void match_collectives(Matching& matching) {
   const std::size_t roles = matching.programs.size();
   for (std::size_t role = 0; role < roles; ++role) {
     MatchedProgram& program = matching.programs[role];
-    program.channel.assign(program.operations.size(), nothing);
-    program.ordinal.assign(program.operations.size(), nothing);
     for (std::size_t i = 0; i < program.operations.size(); ++i) {
       const Operation& operation = program.operations[i];
       if (!is_collective(operation.kind)) continue;
@@ -47,8 +46,8 @@ void match_collectives(Matching& matching) {
         matching.channels.push_back(make_channel(*matching.schedule, operation));
         counts.emplace_back(roles);
       }
-      program.channel[i] = place->second;
-      program.ordinal[i] = std::int32_t(counts[std::size_t(place->second)][role]++);
+      program.collectives.push_back(
+          {OperationIndex(i), place->second, std::int32_t(counts[std::size_t(place->second)][role]++)});
     }
   }
   for (std::size_t c = 0; c < counts.size(); ++c) {
@@ -80,7 +79,6 @@ void match_messages(Matching& matching) {
 
   for (std::size_t role = 0; role < matching.programs.size(); ++role) {
     MatchedProgram& program = matching.programs[role];
-    program.partner.resize(program.operations.size());
     for (const auto& [key, own] : messages[role]) {
       const auto& [kind, axes, peer] = key;
       const int axis = std::countr_zero(axes);
@@ -88,16 +86,17 @@ void match_messages(Matching& matching) {
       const std::size_t other_role = between_roles ? std::size_t(peer) : role;
       const auto other_kind = kind == OperationKind::send ? OperationKind::recv : OperationKind::send;
       const auto coordinates = std::int32_t(schedule.grid.axes()[std::size_t(axis)].size);
-      for (const OperationIndex i : own)
-        program.partner[std::size_t(i)].assign(std::size_t(coordinates), nothing);
+      std::vector<std::vector<OperationIndex>> partner;
+      partner.resize(std::size_t(coordinates));
       for (std::int32_t from = 0; from < coordinates; ++from) {
         if (between_roles && from != std::int32_t(role)) continue;
         const auto other = messages[other_role].find({other_kind, axes, from});
         if (other == messages[other_role].end()) continue;
         const std::size_t pairs = std::min(own.size(), other->second.size());
-        for (std::size_t n = 0; n < pairs; ++n)
-          program.partner[std::size_t(own[n])][std::size_t(from)] = other->second[n];
+        partner[std::size_t(from)].assign(other->second.begin(),
+                                          other->second.begin() + std::ptrdiff_t(pairs));
       }
+      program.messages.push_back({axis, peer, own, std::move(partner)});
     }
   }
 }
@@ -131,8 +130,11 @@ void match_waits(MatchedProgram& program) {
 Matching match(const Schedule& schedule) {
   Matching matching{&schedule, {}, {}, {}};
   for (const Program& program : schedule.programs) {
-    matching.programs.emplace_back().operations = execution_order(program);
-    match_waits(matching.programs.back());
+    MatchedProgram& matched = matching.programs.emplace_back();
+    matched.operations = execution_order(program);
+    for (const Operation& operation : matched.operations)
+      matched.briefs.push_back({operation.kind, moves_data(operation.kind) && operation.blocking});
+    match_waits(matched);
   }
   for (std::int64_t rank = 0; rank < schedule.grid.ranks(); ++rank)
     matching.role_of.push_back(std::int32_t(schedule.role_of(rank)));

@@ -20,13 +20,32 @@ struct CollectiveChannel {
   std::vector<std::int32_t> group_of;  ///< [rank], dense
 };
 
+struct MatchedCollective {
+  OperationIndex operation = 0;
+  std::int32_t channel = 0;
+  std::int32_t ordinal = 0;  ///< n-th of its channel
+};
+
+/// The messages of a program to or from one peer, in order.
+struct MatchedMessages {
+  int axis = 0;
+  std::int32_t peer = 0;  ///< coordinate on the axis
+  std::vector<OperationIndex> own;
+  std::vector<std::vector<OperationIndex>> partner;  ///< [own coordinate on the axis][n-th]: the other side
+};
+
+/// What attribution looks at of an operation: a few bytes, where there are many.
+struct Brief {
+  OperationKind kind = OperationKind::compute;
+  bool stands_still = false;  ///< moves data, and the rank waits for it
+};
+
 /// The program of one role in execution order, and what each operation belongs with.
 struct MatchedProgram {
   std::vector<Operation> operations;
-  std::vector<std::int32_t> channel;  ///< collectives: which CollectiveChannel
-  std::vector<std::int32_t> ordinal;  ///< collectives: n-th of its channel
-  std::vector<std::vector<OperationIndex>>
-      partner;  ///< messages: the other side, by own coordinate on the axis
+  std::vector<Brief> briefs;  ///< parallel to them
+  std::vector<MatchedCollective> collectives;
+  std::vector<MatchedMessages> messages;
   std::vector<std::vector<OperationIndex>> waited;  ///< waits: the operations they finish
 };
 

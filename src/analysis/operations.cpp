@@ -84,20 +84,18 @@ Tallies make_tallies(const Matching& matching, int iterations) {
 
 void add_rank(Tallies& tallies, const Arrivals& arrivals, std::int64_t rank, Walk& scratch) {
   const auto& row_of = tallies.row_of[std::size_t(arrivals.matching().role_of[std::size_t(rank)])];
-  const auto intervals = arrivals.intervals(rank);
-  for (std::size_t i = 0; i < intervals.size(); ++i) {
-    if (row_of[i] == nothing) continue;
-    Tally& tally = tallies.rows[std::size_t(row_of[i])];
-    const auto until_completed = [&](std::int64_t from) {
-      return std::max<std::int64_t>(intervals[i].completed - from, 0);
-    };
-    tally.from_own_arrival.push_back(until_completed(intervals[i].begin));
-    tally.from_last_arrival.push_back(until_completed(arrivals.last(rank, OperationIndex(i))));
-  }
   walk(arrivals, rank, scratch, [&](OperationIndex i, Cause cause, std::int64_t begin, std::int64_t end) {
     if (cause != Cause::compute && row_of[std::size_t(i)] != nothing)
       tallies.rows[std::size_t(row_of[std::size_t(i)])].exposed += double(end - begin);
   });
+  const OperationTimes times = arrivals.times(rank);
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    if (row_of[i] == nothing) continue;
+    Tally& tally = tallies.rows[std::size_t(row_of[i])];
+    const std::int64_t completed = times.completed(i);
+    tally.from_own_arrival.push_back(std::max<std::int64_t>(completed - times.begin(i), 0));
+    tally.from_last_arrival.push_back(std::max<std::int64_t>(completed - scratch.last[i], 0));
+  }
 }
 
 OperationRow finish(Tally& tally, int iterations) {

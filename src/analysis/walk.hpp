@@ -40,6 +40,8 @@ struct Walk {
         0;  ///< smallest last arrival among this and the ones that complete after it
   };
   std::vector<Waited> waited;
+  std::vector<std::int64_t>
+      last;  ///< of the rank that was walked last, by operation: when its last participant arrived
 };
 
 /// Calls `sink(index, cause, begin, end)` for the non-empty pieces of `rank`'s loaded iteration, in time
@@ -48,7 +50,8 @@ struct Walk {
 template <class Sink>
 void walk(const Arrivals& arrivals, std::int64_t rank, Walk& scratch, Sink&& sink) {
   const MatchedProgram& program = arrivals.matching().program_of(rank);
-  const auto intervals = arrivals.intervals(rank);
+  const OperationTimes times = arrivals.times(rank);
+  arrivals.last(rank, scratch.last);
   std::int64_t now = arrivals.rank(rank).iteration_begin[std::size_t(arrivals.iteration())];
   const std::int64_t finish = arrivals.rank(rank).iteration_end[std::size_t(arrivals.iteration())];
 
@@ -57,19 +60,19 @@ void walk(const Arrivals& arrivals, std::int64_t rank, Walk& scratch, Sink&& sin
     if (end > now) sink(index, cause, now, end);
     now = end;
   };
-  for (std::size_t i = 0; i < intervals.size(); ++i) {
-    const Operation& operation = program.operations[i];
+  for (std::size_t i = 0; i < times.size(); ++i) {
+    const Brief operation = program.briefs[i];
     const auto index = OperationIndex(i);
-    now = std::clamp(intervals[i].begin, now, finish);
-    const std::int64_t end = std::clamp(intervals[i].end, now, finish);
+    now = std::clamp(times.begin(i), now, finish);
+    const std::int64_t end = std::clamp(times.end(i), now, finish);
 
     if (!is_wait(operation.kind)) {
-      if (moves_data(operation.kind) && operation.blocking) {
-        until(arrivals.last(rank, index), end, index, waiting_cause(operation.kind));
+      if (operation.stands_still) {
+        until(scratch.last[i], end, index, waiting_cause(operation.kind));
         until(end, end, index, Cause::transfer);
       } else {
         const bool is_compute = operation.kind == OperationKind::compute;
-        until(is_compute ? intervals[i].completed : end, end, index, Cause::compute);
+        until(is_compute ? times.completed(i) : end, end, index, Cause::compute);
         until(end, end, index, Cause::transfer);
       }
       continue;
@@ -77,11 +80,11 @@ void walk(const Arrivals& arrivals, std::int64_t rank, Walk& scratch, Sink&& sin
     auto& waited = scratch.waited;
     waited.clear();
     for (const OperationIndex other : program.waited[i]) {
-      const std::int64_t completed = intervals[std::size_t(other)].completed;
+      const std::int64_t completed = times.completed(std::size_t(other));
       // A send that goes on after the wait was buffered: the rank did not stand still for it.
       const bool is_buffered =
-          program.operations[std::size_t(other)].kind == OperationKind::send && completed > intervals[i].end;
-      if (!is_buffered) waited.push_back({other, arrivals.last(rank, other), completed, 0});
+          program.briefs[std::size_t(other)].kind == OperationKind::send && completed > times.end(i);
+      if (!is_buffered) waited.push_back({other, scratch.last[std::size_t(other)], completed, 0});
     }
     if (waited.size() > 1)
       std::sort(waited.begin(), waited.end(), [](const auto& a, const auto& b) {
@@ -93,7 +96,7 @@ void walk(const Arrivals& arrivals, std::int64_t rank, Walk& scratch, Sink&& sin
     for (const auto& w : waited) {
       const std::int64_t completed = std::clamp(w.completed, now, end);
       until(w.earliest_transfer, completed, w.index,
-            waiting_cause(program.operations[std::size_t(w.index)].kind));
+            waiting_cause(program.briefs[std::size_t(w.index)].kind));
       until(completed, completed, w.index, Cause::transfer);
     }
     until(end, end, waited.empty() ? index : waited.back().index, Cause::transfer);

@@ -16,12 +16,11 @@ using Story = std::vector<std::string>;
 /// What a rank did in an iteration, in the order of time in which its trace says so.
 inline Story story_of(const Schedule& schedule, const RankTrace& rank, int iteration) {
   const std::vector<Operation> order = execution_order(schedule.program_of(rank.rank));
-  const std::size_t first = std::size_t(iteration) * order.size();
+  const OperationTimes times = rank.iteration(std::size_t(iteration));
   std::vector<std::size_t> by_time(order.size());
   std::iota(by_time.begin(), by_time.end(), std::size_t{0});
-  std::ranges::stable_sort(by_time, {}, [&](std::size_t i) {
-    return std::pair(rank.intervals[first + i].begin, rank.intervals[first + i].end);
-  });
+  std::ranges::stable_sort(by_time, {},
+                           [&](std::size_t i) { return std::pair(times.begin(i), times.end(i)); });
   Story story;
   for (const std::size_t i : by_time) {
     const Operation& op = order[i];

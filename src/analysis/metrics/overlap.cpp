@@ -43,15 +43,14 @@ std::optional<double> overlap_of(const std::vector<Operation>& operations, const
   int count = 0;
   Computed computed;
   for (int iteration = 0; iteration < iterations; ++iteration) {
-    const Interval* const intervals = rank.intervals.data() + std::size_t(iteration) * operations.size();
+    const OperationTimes times = rank.iteration(std::size_t(iteration));
     computed.clear();
     for (std::size_t i = 0; i < operations.size(); ++i)
-      if (operations[i].kind == OperationKind::compute)
-        computed.add(intervals[i].begin, intervals[i].completed);
+      if (operations[i].kind == OperationKind::compute) computed.add(times.begin(i), times.completed(i));
     std::int64_t hidden = 0, under_way = 0;
     for (std::size_t i = 0; i < operations.size(); ++i) {
       if (!moves_data(operations[i].kind) || operations[i].blocking) continue;
-      const std::int64_t issued = intervals[i].begin, complete = std::max(intervals[i].completed, issued);
+      const std::int64_t issued = times.begin(i), complete = std::max(times.completed(i), issued);
       under_way += complete - issued;
       hidden += computed.until(complete) - computed.until(issued);
     }

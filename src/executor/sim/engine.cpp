@@ -168,11 +168,11 @@ RankTrace& Engine::trace_of(std::int32_t runner) {
   return job.trace->ranks[std::size_t(lines_.runners[std::size_t(runner)].first_rank - job.first_rank)];
 }
 
-Interval* Engine::interval(std::int32_t runner, std::int64_t iteration, std::int32_t action) {
+std::int64_t* Engine::values_of(std::int32_t runner, std::int64_t iteration) const {
   const Job& job = job_of(runner);
   if (!is_measured(job, iteration)) return nullptr;
-  const std::size_t actions = role_of(runner).actions.size();
-  return &trace_of(runner).intervals[std::size_t(iteration - job.warmup) * actions + std::size_t(action)];
+  return job.values[std::size_t(runner - job.first_runner)] +
+         std::size_t(iteration - job.warmup) * role_of(runner).form->values();
 }
 
 void Engine::share_traces() {
@@ -184,7 +184,6 @@ void Engine::share_traces() {
     RankTrace& to = job.trace->ranks[rank - std::size_t(job.first_rank)];
     to.iteration_begin = from.iteration_begin;
     to.iteration_end = from.iteration_end;
-    to.intervals = from.intervals;
   }
 }
 
@@ -196,31 +195,35 @@ std::int64_t Engine::number_of(std::int32_t runner, const Action& action) const 
 void Engine::advance(std::int32_t index, double now) {
   Position& position = positions_[std::size_t(index)];
   const Job& job = job_of(index);
-  RankTrace& trace = trace_of(index);
   const Role& role = role_of(index);
   const std::int64_t time = nanoseconds(now);
   while (true) {
     if (std::size_t(position.action) == role.actions.size()) {
       if (is_measured(job, position.iteration))
-        trace.iteration_end[std::size_t(position.iteration - job.warmup)] = time;
+        trace_of(index).iteration_end[std::size_t(position.iteration - job.warmup)] = time;
       position.action = 0;
       if (++position.iteration == job.iterations && !job.repeats) {
         ++finished_;
         return;
       }
     }
-    if (position.action == 0 && !position.arrived && is_measured(job, position.iteration))
-      trace.iteration_begin[std::size_t(position.iteration - job.warmup)] = time;
+    if (position.action == 0 && !position.arrived) {
+      position.values = values_of(index, position.iteration);
+      if (position.values != nullptr) {
+        position.values[0] = time;
+        trace_of(index).iteration_begin[std::size_t(position.iteration - job.warmup)] = time;
+      }
+    }
     if (role.actions.empty()) {
       if (job.repeats) return;  // nothing to repeat
       continue;
     }
 
     const Action& action = role.actions[std::size_t(position.action)];
-    Interval* const here = interval(index, position.iteration, position.action);
     if (!position.arrived) {
       position.arrived = true;
-      if (here != nullptr) here->begin = here->end = here->completed = time;
+      if (action.completion >= 0 && position.values != nullptr)
+        position.values[role.actions.size() + 1 + std::size_t(action.completion)] = time;
       if (begin(index, action, now)) return;
     }
     if (must_wait(index, action)) return;
@@ -228,12 +231,9 @@ void Engine::advance(std::int32_t index, double now) {
       if (const double free = pace_->wake(index, now); free > now)
         return events_.add(free, EventKind::computed, index);
     }
-    if (here != nullptr) {
-      here->end = time;
-      if (action.blocking && !action.eager) here->completed = time;
-    }
     position.arrived = false;
     ++position.action;
+    if (position.values != nullptr) position.values[position.action] = time;
     // One rank stands for all: in a step of synchronous training they are never far apart.
     if (index == 0)
       progress::report("simulated operations of rank 0",
@@ -395,10 +395,14 @@ void Engine::complete(std::int32_t index, double now) {
 /// Tells one runner that its operation `number` on an activity has completed.
 void Engine::complete_at(std::int32_t index, std::int32_t line, std::int32_t activity, std::int64_t number,
                          double now) {
-  const std::vector<std::int32_t>& actions = role_of(index).lines[std::size_t(line)].actions;
-  const std::int64_t each = std::int64_t(actions.size());
-  if (Interval* there = interval(index, number / each, actions[std::size_t(number % each)]))
-    there->completed = nanoseconds(now);
+  const Role& role = role_of(index);
+  if (const Line& on = role.lines[std::size_t(line)]; on.keeps_completions) {
+    const std::int64_t each = std::int64_t(on.actions.size());
+    const Action& action = role.actions[std::size_t(on.actions[std::size_t(number % each)])];
+    std::int64_t* const values = action.completion >= 0 ? values_of(index, number / each) : nullptr;
+    if (values != nullptr)
+      values[role.actions.size() + 1 + std::size_t(action.completion)] = nanoseconds(now);
+  }
   Position& position = positions_[std::size_t(index)];
   if (position.waiting != activity || position.until > number + 1) return;
   position.waiting = -1;

@@ -26,10 +26,11 @@ struct Job {
   std::int32_t first_rank = 0;    ///< of all jobs' ranks
   std::int32_t first_runner = 0;  ///< of all jobs' runners
   int warmup = 0;
-  int iterations = 1;      ///< warm-up included
-  double start = 0;        ///< seconds
-  bool repeats = false;    ///< goes on until the others have finished
-  Trace* trace = nullptr;  ///< has room for the measured iterations of every rank
+  int iterations = 1;                 ///< warm-up included
+  double start = 0;                   ///< seconds
+  bool repeats = false;               ///< goes on until the others have finished
+  Trace* trace = nullptr;             ///< has room for the measured iterations of every rank
+  std::vector<std::int64_t*> values;  ///< by runner: the trace's values of its operations
   const Disturbance* disturbance = nullptr;
 };
 
@@ -52,9 +53,10 @@ class Engine {
     std::int32_t job = 0;
     std::int32_t iteration = 0;  ///< warm-up included
     std::int32_t action = 0;
-    std::int32_t waiting = -1;  ///< the activity it waits for …
-    bool arrived = false;       ///< at `action`: its begin is written
-    std::int64_t until = 0;     ///< … to have completed this many operations
+    std::int32_t waiting = -1;       ///< the activity it waits for …
+    bool arrived = false;            ///< at `action`: its begin is written
+    std::int64_t until = 0;          ///< … to have completed this many operations
+    std::int64_t* values = nullptr;  ///< of this iteration in the trace; null where it is not measured
   };
 
   /// The state of a communicator or pair. It does its operations one after the other.
@@ -127,9 +129,9 @@ class Engine {
   static std::int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
   /// Where a runner's measured times are written: the trace of its lowest rank.
   RankTrace& trace_of(std::int32_t runner);
-  /// Of an operation; null where it is not measured.
-  Interval* interval(std::int32_t runner, std::int64_t iteration, std::int32_t action);
-  /// Gives the other ranks of every runner what the lowest has.
+  /// Of an iteration in the trace, as `SharedTimes` has them; null where it is not measured.
+  std::int64_t* values_of(std::int32_t runner, std::int64_t iteration) const;
+  /// Gives the other ranks of every runner the iterations that the lowest has.
   void share_traces();
   [[noreturn]] void report_deadlock() const;
 

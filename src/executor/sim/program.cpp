@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -30,13 +31,28 @@ std::int32_t line_of(Role& role, Doing doing, const Operation& operation) {
     const Line& line = role.lines[l];
     if (line.doing == doing && line.axes == operation.axes && line.peer == peer) return std::int32_t(l);
   }
-  role.lines.push_back({doing, operation.axes, peer, {}});
+  role.lines.push_back({.doing = doing, .axes = operation.axes, .peer = peer});
   return std::int32_t(role.lines.size() - 1);
 }
 
 double bytes_of(const Operation& operation) {
   return double(std::max(operation.elements_sent, operation.elements_received)) *
          double(size_of(operation.dtype));
+}
+
+/// What the trace keeps of the operations of a role.
+std::shared_ptr<const SharedTimes::Form> form_of(Role& role) {
+  SharedTimes::Form form;
+  for (Action& action : role.actions) {
+    const bool moves =
+        action.doing != Doing::nothing && action.doing != Doing::compute && action.doing != Doing::wait;
+    if (moves && (!action.blocking || action.eager)) {
+      action.completion = std::int32_t(form.completions++);
+      role.lines[std::size_t(action.line)].keeps_completions = true;
+    }
+    form.completion.push_back(action.completion);
+  }
+  return std::make_shared<const SharedTimes::Form>(std::move(form));
 }
 
 /// An eager send is over when it is issued; everything else on a line has to complete.
@@ -138,6 +154,7 @@ Role reduce(const Program& program, const ProcessGrid& grid) {
     role.actions.push_back(action);
   }
   find_stretches(role);
+  role.form = form_of(role);
   return role;
 }
 
@@ -153,6 +170,7 @@ void share_actions(std::vector<Role>& roles) {
     if (!(other.actions == last.actions && other.targets == last.targets)) continue;
     last.actions = other.actions;
     last.targets = other.targets;
+    last.form = other.form;
     return;
   }
 }

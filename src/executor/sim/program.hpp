@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <vector>
 
 #include <dlnb/schedule.hpp>
+#include <dlnb/trace.hpp>
 
 #include "executor/sim/shared_list.hpp"
 
@@ -22,6 +24,8 @@ struct Action {
   std::int32_t line = 0;     ///< index into Role::lines
   std::int32_t ordinal = 0;  ///< among the line's operations of one iteration; wait: first of its targets
   std::int32_t targets = 0;  ///< of a wait
+  std::int32_t completion =
+      -1;  ///< where the trace keeps when it completed; −1: it does when the rank goes on
   /// Of the first of several blocking collectives on a line between which a rank only computes: how many actions further
   /// the last of them is; else 0.
   std::int32_t stretch = 0;
@@ -37,6 +41,7 @@ struct Line {
   AxisSet axes = 0;
   std::int32_t peer = nothing;
   std::vector<std::int32_t> actions;  ///< those of one iteration, in order
+  bool keeps_completions = false;     ///< of some of them
 };
 
 /// What a wait waits for: that `count` operations of this iteration on a line have completed.
@@ -51,6 +56,8 @@ struct Role {
   SharedList<Action> actions;  ///< parallel to the execution order
   std::vector<Line> lines;
   SharedList<Target> targets;
+  std::shared_ptr<const SharedTimes::Form>
+      form;  ///< of the trace: one value for every boundary and completion
 
   /// The line of the collectives over `axes`, or -1.
   std::int32_t line_over(AxisSet axes) const;

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <cstdint>
 #include <iterator>
+#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
@@ -16,16 +17,16 @@ namespace dlnb {
 namespace {
 
 /// Refuses traces that would not leave a quarter of the memory to everything else.
-void check_memory(const std::vector<SimulatedJob>& jobs, const std::vector<std::vector<sim::Role>>& roles) {
+void check_memory(const std::vector<SimulatedJob>& jobs, const std::vector<std::vector<sim::Role>>& roles,
+                  const std::vector<sim::Lines>& lines) {
   double bytes = 0;
   std::int64_t iterations = 0, ranks = 0;
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     const Schedule& schedule = jobs[j].schedule;
-    double intervals = 0;
-    for (std::int64_t rank = 0; rank < schedule.grid.ranks(); ++rank)
-      intervals += double(roles[j][std::size_t(schedule.role_of(rank))].actions.size());
-    bytes += jobs[j].spec.iterations * (intervals * double(sizeof(Interval)) +
-                                        double(schedule.grid.ranks()) * 2 * double(sizeof(std::int64_t)));
+    double values = double(schedule.grid.ranks()) * 2;
+    for (const sim::Runner& runner : lines[j].runners)
+      values += double(roles[j][std::size_t(runner.role)].form->values());
+    bytes += jobs[j].spec.iterations * values * double(sizeof(std::int64_t));
     iterations += jobs[j].spec.iterations;
     ranks += schedule.grid.ranks();
   }
@@ -39,19 +40,34 @@ void check_memory(const std::vector<SimulatedJob>& jobs, const std::vector<std::
         "ask for fewer iterations or ranks");
 }
 
-Trace empty_trace(const SimulatedJob& job, const std::vector<sim::Role>& roles, const Network& network) {
+/// `values`: where every runner's are.
+Trace empty_trace(const SimulatedJob& job, const std::vector<sim::Role>& roles, const sim::Lines& lines,
+                  const Network& network, std::vector<std::int64_t*>& values) {
   Trace trace;
   trace.executor = "sim";
   trace.library = std::string(network.name);
   trace.iterations = job.spec.iterations;
   trace.ranks.resize(std::size_t(job.schedule.grid.ranks()));
+  const auto values_of = [&](const sim::Runner& runner) {
+    return std::size_t(trace.iterations) * roles[std::size_t(runner.role)].form->values();
+  };
+  std::size_t size = 0;
+  for (const sim::Runner& runner : lines.runners) size += values_of(runner);
+  // One block for all ranks, which lives as long as one of them is kept.
+  const std::shared_ptr<std::int64_t[]> block = std::make_shared_for_overwrite<std::int64_t[]>(size);
+  sim::prefer_large_pages(block.get(), size * sizeof(std::int64_t));
+  std::int64_t* next = block.get();
+  for (const sim::Runner& runner : lines.runners) {
+    values.push_back(next);
+    next += values_of(runner);
+  }
   for (std::size_t r = 0; r < trace.ranks.size(); ++r) {
     RankTrace& rank = trace.ranks[r];
     rank.rank = std::int64_t(r);
     rank.iteration_begin.resize(std::size_t(trace.iterations));
     rank.iteration_end.resize(std::size_t(trace.iterations));
-    rank.intervals.resize(std::size_t(trace.iterations) *
-                          roles[std::size_t(job.schedule.role_of(std::int64_t(r)))].actions.size());
+    const auto runner = std::size_t(lines.runner_of[r]);
+    rank.simulated = {roles[std::size_t(lines.runners[runner].role)].form, {block, values[runner]}};
   }
   return trace;
 }
@@ -64,7 +80,6 @@ void cut(Trace& trace, int iterations, const SimulatedJob& job) {
                                 job.schedule.plan, job.schedule.model),
                     "give the others more iterations, or this one less warm-up");
   for (RankTrace& rank : trace.ranks) {
-    rank.intervals.resize(rank.intervals.size() / std::size_t(trace.iterations) * std::size_t(iterations));
     rank.iteration_begin.resize(std::size_t(iterations));
     rank.iteration_end.resize(std::size_t(iterations));
   }
@@ -118,13 +133,14 @@ std::vector<Trace> simulate(const std::vector<SimulatedJob>& jobs, const Machine
         job.spec.overlap_slowdown > 0 ? job.spec.overlap_slowdown : machine.software.overlap_slowdown;
     lines.push_back(sim::connect(job.schedule, roles.back(), disturbances.back().noise.ranks != nullptr));
   }
-  check_memory(jobs, roles);
+  check_memory(jobs, roles, lines);
 
   std::vector<Trace> traces;
+  std::vector<std::vector<std::int64_t*>> values(jobs.size());
   std::vector<sim::Role> all_roles;
   Placement placement;
   for (std::size_t j = 0; j < jobs.size(); ++j) {
-    traces.push_back(empty_trace(jobs[j], roles[j], network));
+    traces.push_back(empty_trace(jobs[j], roles[j], lines[j], network, values[j]));
     std::ranges::move(roles[j], std::back_inserter(all_roles));  // of lowered schedules they are large
     placement.insert(placement.end(), jobs[j].placement.begin(), jobs[j].placement.end());
   }
@@ -133,7 +149,7 @@ std::vector<Trace> simulate(const std::vector<SimulatedJob>& jobs, const Machine
   for (std::size_t j = 0; j < jobs.size(); ++j) {
     numbered.push_back({first_rank, first_runner, jobs[j].spec.warmup,
                         jobs[j].spec.warmup + jobs[j].spec.iterations, jobs[j].start.value, jobs[j].repeats,
-                        &traces[j], &disturbances[j]});
+                        &traces[j], std::move(values[j]), &disturbances[j]});
     note(disturbances[j], traces[j]);
     first_rank += std::int32_t(jobs[j].placement.size());
     first_runner += std::int32_t(lines[j].runners.size());

@@ -27,10 +27,10 @@ void Engine::start_stretch(std::int32_t index, const Role& role, const Action& f
   Activity& activity = activities_[std::size_t(index)];
   const auto seats = lines_.seats_of(lines_.communicators[std::size_t(index)]);
   const std::int32_t begin = std::int32_t(&first - role.actions.data());
-  const std::int32_t iteration = positions_[std::size_t(seats.front().runner)].iteration;
+  // They are at one operation of one iteration; each has arrived at it in its own time.
+  std::int64_t* const values = positions_[std::size_t(seats.front().runner)].values;
 
   double at = now;
-  std::int64_t time = nanoseconds(now);
   for (std::int32_t i = 0; i <= first.stretch; ++i) {
     const Action& action = role.actions[std::size_t(begin + i)];
     if (action.doing == Doing::compute) {
@@ -42,15 +42,12 @@ void Engine::start_stretch(std::int32_t index, const Role& role, const Action& f
       if (bytes > 0) at = snap(at + bytes / path.alone);
       activity.skipped_operations += i > 0 ? 1 : 0;
     }
-    const std::int64_t until = nanoseconds(at);
-    for (const Seat& seat : seats) {
-      Interval* const here = interval(seat.runner, iteration, begin + i);
-      if (here == nullptr) break;
-      if (i > 0) here->begin = time;  // each has arrived at the first in its own time
-      here->end = here->completed = until;
-    }
-    time = until;
+    if (values != nullptr) values[begin + i + 1] = nanoseconds(at);
   }
+  if (values != nullptr)
+    for (const Seat& seat : seats.subspan(1))
+      std::copy_n(values + begin + 1, first.stretch + 1,
+                  positions_[std::size_t(seat.runner)].values + begin + 1);
   activity.busy = true;
   activity.skipped_actions = first.stretch;
   events_.add(at, EventKind::moved, index);

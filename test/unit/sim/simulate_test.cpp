@@ -20,8 +20,8 @@ Trace run(const Schedule& schedule, const Machine& machine, int iterations = 1, 
   return simulate(schedule, machine, linear(schedule), spec(iterations, warmup));
 }
 
-const Interval& operation(const Trace& trace, std::size_t rank, std::size_t index) {
-  return trace.ranks[rank].intervals[index];
+Interval operation(const Trace& trace, std::size_t rank, std::size_t index) {
+  return trace.ranks[rank].iteration(0)[index];
 }
 
 // --- collectives ------------------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ TEST(Iterations, FollowEachOtherAndWarmUpIsNotInTheTrace) {
   const Trace trace = run(schedule, one_node(Star(2, 10 * MBps, 0)), 3, 2);
 
   ASSERT_EQ(trace.iterations, 3);
-  ASSERT_EQ(trace.ranks[1].intervals.size(), 3u * 2);
+  ASSERT_EQ(trace.ranks[1].operations(), 2u);
   for (int k = 0; k < 3; ++k) {
     EXPECT_NEAR(at(trace.ranks[1].iteration_begin[std::size_t(k)]), 2.0 * (k + 2), nanosecond);
     EXPECT_NEAR(at(trace.ranks[1].iteration_end[std::size_t(k)]), 2.0 * (k + 3), nanosecond);
@@ -291,7 +291,7 @@ TEST(Iterations, OfAPipelineWithEmptyMessagesAreItsBubble) {
       const auto& operations = schedule.program_of(rank.rank).operations;
       std::int64_t waited = 0;
       for (std::size_t i = 0; i < operations.size(); ++i) {
-        const Interval& interval = rank.intervals[k * operations.size() + i];
+        const Interval interval = rank.iteration(k)[i];
         if (operations[i].kind != OperationKind::compute) waited += interval.end - interval.begin;
       }
       largest = std::max(largest, double(waited) / double(rank.iteration_end[k] - rank.iteration_begin[k]));
@@ -310,23 +310,22 @@ TEST(Iterations, TileEveryRanksTimeAndRepeatBitByBit) {
 
   for (std::size_t r = 0; r < trace.ranks.size(); ++r) {
     const RankTrace& rank = trace.ranks[r];
-    const std::size_t operations = rank.intervals.size() / 3;
+    const std::size_t operations = rank.operations();
+    ASSERT_EQ(operations, schedule.program_of(rank.rank).operations.size());
     for (std::size_t k = 0; k < 3; ++k) {
       std::int64_t now = rank.iteration_begin[k];
       EXPECT_TRUE(k == 0 || now == rank.iteration_end[k - 1]);
       for (std::size_t i = 0; i < operations; ++i) {
-        const Interval& interval = rank.intervals[k * operations + i];
+        const Interval interval = rank.iteration(k)[i], repeated = again.ranks[r].iteration(k)[i];
         EXPECT_EQ(interval.begin, now);
         EXPECT_GE(interval.end, interval.begin);
         EXPECT_GE(interval.completed, interval.end);
+        EXPECT_EQ(interval.begin, repeated.begin);
+        EXPECT_EQ(interval.end, repeated.end);
+        EXPECT_EQ(interval.completed, repeated.completed);
         now = interval.end;
       }
       EXPECT_EQ(now, rank.iteration_end[k]);
-    }
-    for (std::size_t i = 0; i < rank.intervals.size(); ++i) {
-      EXPECT_EQ(rank.intervals[i].begin, again.ranks[r].intervals[i].begin);
-      EXPECT_EQ(rank.intervals[i].end, again.ranks[r].intervals[i].end);
-      EXPECT_EQ(rank.intervals[i].completed, again.ranks[r].intervals[i].completed);
     }
   }
 }
