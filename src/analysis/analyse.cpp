@@ -10,7 +10,8 @@ namespace dlnb {
 Metrics analyse(const Trace& trace, const Schedule& schedule) {
   const Matching matching = match(schedule);
   Arrivals arrivals(matching, trace);
-  const Attribution attribution = attribute(schedule, trace, arrivals);
+  OperationTallies tallies(matching, trace.iterations);
+  const Attribution attribution = attribute(schedule, trace, arrivals, tallies);
 
   Metrics result;
   for (const MetricKind* kind : metrics::all()) {
@@ -22,7 +23,7 @@ Metrics analyse(const Trace& trace, const Schedule& schedule) {
     metric.definition = std::string(kind->definition) + added;
     result.named.push_back(std::move(metric));
   }
-  result.operations = operation_rows(trace, arrivals);
+  result.operations = tallies.rows();
   result.iterations = iteration_rows(attribution);
   if (trace.iterations == 0) return result;
 

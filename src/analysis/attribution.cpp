@@ -10,6 +10,12 @@
 namespace dlnb {
 
 Attribution attribute(const Schedule& schedule, const Trace& trace, Arrivals& arrivals) {
+  OperationTallies tallies(arrivals.matching(), trace.iterations);
+  return attribute(schedule, trace, arrivals, tallies);
+}
+
+Attribution attribute(const Schedule& schedule, const Trace& trace, Arrivals& arrivals,
+                      OperationTallies& tallies) {
   Attribution attribution{&schedule, &trace, {}};
   attribution.of.assign(trace.ranks.size(), std::vector<Breakdown>(std::size_t(trace.iterations)));
   Walk scratch;
@@ -21,11 +27,14 @@ Attribution attribute(const Schedule& schedule, const Trace& trace, Arrivals& ar
                        trace.ranks[rank].iteration_begin[std::size_t(iteration)];
       DLNB_REQUIRE(breakdown.time >= 0, "an iteration ends after it begins");
       walk(arrivals, std::int64_t(rank), scratch,
-           [&](OperationIndex, Cause cause, std::int64_t begin, std::int64_t end) {
+           [&](OperationIndex index, Cause cause, std::int64_t begin, std::int64_t end) {
+             if (cause == Cause::compute) return;
+             tallies.add_exposed(std::int64_t(rank), index, end - begin);
              if (cause == Cause::transfer) breakdown.transfer += end - begin;
              if (cause == Cause::straggler_wait) breakdown.straggler_wait += end - begin;
              if (cause == Cause::pipeline_bubble) breakdown.pipeline_bubble += end - begin;
            });
+      tallies.add_rank(arrivals, std::int64_t(rank), scratch);
       breakdown.compute = breakdown.time - breakdown.sync();
     }
   }

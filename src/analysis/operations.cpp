@@ -14,28 +14,10 @@
 #include <map>
 #include <tuple>
 
-#include "analysis/samples.hpp"
-#include "analysis/walk.hpp"
-
 namespace dlnb {
-namespace {
 
-// One row while it is being filled. Nanoseconds.
-struct Tally {
-  OperationRow row;
-  Bytes size;
-  std::int64_t ranks = 0;
-  double exposed = 0;
-  std::vector<std::int64_t> from_own_arrival;
-  std::vector<std::int64_t> from_last_arrival;
-};
-
-struct Tallies {
-  std::vector<Tally> rows;
-  std::vector<std::vector<std::int32_t>> row_of;  ///< [role][operation], `nothing` where it moves no data
-};
-
-Tallies make_tallies(const Matching& matching, int iterations) {
+OperationTallies::OperationTallies(const Matching& matching, int iterations)
+    : matching_(matching), iterations_(iterations) {
   using Key = std::tuple<std::int64_t, AxisSet, OperationKind, Phase, DataType, std::int64_t>;
   const ProcessGrid& grid = matching.schedule->grid;
   const auto key_of = [&](std::size_t role, const Operation& operation) {
@@ -51,66 +33,61 @@ Tallies make_tallies(const Matching& matching, int iterations) {
     for (const Operation& operation : matching.programs[role].operations)
       if (moves_data(operation.kind)) rows.try_emplace(key_of(role, operation));
 
-  Tallies tallies;
   for (auto& [key, index] : rows) {
     const auto& [role, axes, kind, phase, dtype, bytes_each] = key;
-    index = std::int32_t(tallies.rows.size());
-    tallies.rows.push_back({.row = {.role = role,
-                                    .axis = grid.text(axes),
-                                    .kind = kind,
-                                    .phase = phase,
-                                    .dtype = dtype,
-                                    .group_size = grid.size(axes),
-                                    .bytes_each = bytes_each},
-                            .ranks = std::count(matching.role_of.begin(), matching.role_of.end(), role)});
+    index = std::int32_t(tallies_.size());
+    tallies_.push_back({.row = {.role = role,
+                                .axis = grid.text(axes),
+                                .kind = kind,
+                                .phase = phase,
+                                .dtype = dtype,
+                                .group_size = grid.size(axes),
+                                .bytes_each = bytes_each},
+                        .ranks = std::count(matching.role_of.begin(), matching.role_of.end(), role)});
   }
   for (std::size_t role = 0; role < matching.programs.size(); ++role) {
-    auto& row_of = tallies.row_of.emplace_back();
+    auto& row_of = row_of_.emplace_back();
+    auto& moving = moving_.emplace_back();
     for (const Operation& operation : matching.programs[role].operations) {
       row_of.push_back(moves_data(operation.kind) ? rows.at(key_of(role, operation)) : nothing);
       if (row_of.back() == nothing) continue;
-      Tally& tally = tallies.rows[std::size_t(row_of.back())];
+      moving.push_back(OperationIndex(row_of.size() - 1));
+      Tally& tally = tallies_[std::size_t(row_of.back())];
       ++tally.row.count;
       tally.size = algorithm_bytes(operation);
     }
   }
-  for (Tally& tally : tallies.rows) {
-    const auto samples = std::size_t(tally.row.count * tally.ranks * iterations);
-    tally.from_own_arrival.reserve(samples);
-    tally.from_last_arrival.reserve(samples);
-  }
-  return tallies;
 }
 
-void add_rank(Tallies& tallies, const Arrivals& arrivals, std::int64_t rank, Walk& scratch) {
-  const auto& row_of = tallies.row_of[std::size_t(arrivals.matching().role_of[std::size_t(rank)])];
-  walk(arrivals, rank, scratch, [&](OperationIndex i, Cause cause, std::int64_t begin, std::int64_t end) {
-    if (cause != Cause::compute && row_of[std::size_t(i)] != nothing)
-      tallies.rows[std::size_t(row_of[std::size_t(i)])].exposed += double(end - begin);
-  });
+void OperationTallies::add_rank(const Arrivals& arrivals, std::int64_t rank, const Walk& walked) {
+  const auto& row_of = rows_of(rank);
   const OperationTimes times = arrivals.times(rank);
-  for (std::size_t i = 0; i < times.size(); ++i) {
-    if (row_of[i] == nothing) continue;
-    Tally& tally = tallies.rows[std::size_t(row_of[i])];
+  for (const OperationIndex index : moving_[std::size_t(matching_.role_of[std::size_t(rank)])]) {
+    const auto i = std::size_t(index);
+    Tally& tally = tallies_[std::size_t(row_of[i])];
     const std::int64_t completed = times.completed(i);
-    tally.from_own_arrival.push_back(std::max<std::int64_t>(completed - times.begin(i), 0));
-    tally.from_last_arrival.push_back(std::max<std::int64_t>(completed - scratch.last[i], 0));
+    tally.from_own_arrival.add(std::max<std::int64_t>(completed - times.begin(i), 0));
+    tally.from_last_arrival.add(std::max<std::int64_t>(completed - walked.last[i], 0));
   }
 }
 
-OperationRow finish(Tally& tally, int iterations) {
+OperationRow OperationTallies::finish(Tally& tally) const {
   OperationRow row = tally.row;
-  row.time = spread_of(tally.from_own_arrival);
-  if (tally.ranks > 0 && iterations > 0)
-    row.exposed = seconds_of(tally.exposed / double(tally.ranks) / double(iterations));
+  row.time = tally.from_own_arrival.spread();
+  if (tally.ranks > 0 && iterations_ > 0)
+    row.exposed = seconds_of(tally.exposed / double(tally.ranks) / double(iterations_));
   // An operation that took no time (empty, or not resolved by the clocks) has no bandwidth to speak of.
-  const std::int64_t median = median_of(tally.from_last_arrival);
+  const std::int64_t median = tally.from_last_arrival.median();
   if (median > 0) row.algorithm_bandwidth = double(tally.size.value) / seconds_of(double(median));
   row.bus_bandwidth = row.algorithm_bandwidth * bus_factor(row.kind, row.group_size);
   return row;
 }
 
-}  // namespace
+std::vector<OperationRow> OperationTallies::rows() {
+  std::vector<OperationRow> rows;
+  for (Tally& tally : tallies_) rows.push_back(finish(tally));
+  return rows;
+}
 
 Bytes algorithm_bytes(const Operation& operation) {
   return {std::max(operation.elements_sent, operation.elements_received) * size_of(operation.dtype)};
@@ -125,18 +102,6 @@ double bus_factor(OperationKind kind, std::int64_t members) {
     case OperationKind::all_to_all: return others;
     default: return 1;
   }
-}
-
-std::vector<OperationRow> operation_rows(const Trace& trace, Arrivals& arrivals) {
-  Tallies tallies = make_tallies(arrivals.matching(), trace.iterations);
-  Walk scratch;
-  for (int iteration = 0; iteration < trace.iterations; ++iteration) {
-    arrivals.load(iteration);
-    for (const RankTrace& rank : trace.ranks) add_rank(tallies, arrivals, rank.rank, scratch);
-  }
-  std::vector<OperationRow> rows;
-  for (Tally& tally : tallies.rows) rows.push_back(finish(tally, trace.iterations));
-  return rows;
 }
 
 }  // namespace dlnb

@@ -36,20 +36,33 @@ class Computed {
   std::int64_t sum_ = 0;
 };
 
+/// The operations of a program that are looked at.
+struct Watched {
+  std::vector<std::size_t> computes, under_way;
+};
+
+Watched watched_of(const Program& program) {
+  Watched watched;
+  const std::vector<Operation> operations = execution_order(program);
+  for (std::size_t i = 0; i < operations.size(); ++i) {
+    if (operations[i].kind == OperationKind::compute) watched.computes.push_back(i);
+    if (moves_data(operations[i].kind) && !operations[i].blocking) watched.under_way.push_back(i);
+  }
+  return watched;
+}
+
 /// The mean over the iterations in which a rank of this program has operations under way for any time.
-std::optional<double> overlap_of(const std::vector<Operation>& operations, const RankTrace& rank,
-                                 int iterations) {
+std::optional<double> overlap_of(const Watched& watched, const RankTrace& rank, int iterations,
+                                 Computed& computed) {
+  if (watched.under_way.empty()) return std::nullopt;
   double sum = 0;
   int count = 0;
-  Computed computed;
   for (int iteration = 0; iteration < iterations; ++iteration) {
     const OperationTimes times = rank.iteration(std::size_t(iteration));
     computed.clear();
-    for (std::size_t i = 0; i < operations.size(); ++i)
-      if (operations[i].kind == OperationKind::compute) computed.add(times.begin(i), times.completed(i));
+    for (const std::size_t i : watched.computes) computed.add(times.begin(i), times.completed(i));
     std::int64_t hidden = 0, under_way = 0;
-    for (std::size_t i = 0; i < operations.size(); ++i) {
-      if (!moves_data(operations[i].kind) || operations[i].blocking) continue;
+    for (const std::size_t i : watched.under_way) {
       const std::int64_t issued = times.begin(i), complete = std::max(times.completed(i), issued);
       under_way += complete - issued;
       hidden += computed.until(complete) - computed.until(issued);
@@ -61,13 +74,15 @@ std::optional<double> overlap_of(const std::vector<Operation>& operations, const
 
 Metric measure(const Attribution& attribution) {
   const Trace& trace = *attribution.trace;
-  std::vector<std::vector<Operation>> programs;
-  for (const Program& program : attribution.schedule->programs) programs.push_back(execution_order(program));
+  std::vector<Watched> programs;
+  for (const Program& program : attribution.schedule->programs) programs.push_back(watched_of(program));
+  Computed computed;
   std::vector<double> samples;
   for (const RankTrace& rank : trace.ranks) {
     const Program& program = attribution.schedule->program_of(rank.rank);
     const auto role = std::size_t(&program - attribution.schedule->programs.data());
-    if (const auto overlap = overlap_of(programs[role], rank, trace.iterations)) samples.push_back(*overlap);
+    if (const auto overlap = overlap_of(programs[role], rank, trace.iterations, computed))
+      samples.push_back(*overlap);
   }
   return arithmetic_mean(samples);
 }

@@ -22,14 +22,16 @@ constexpr std::size_t first_window = 4;
 
 Engine::Engine(const std::vector<Role>& roles, const Lines& lines, const std::vector<Job>& jobs,
                const Machine& machine, const Placement& placement, const Network& network)
-    : roles_(roles),
-      lines_(lines),
+    : lines_(lines),
       jobs_(jobs),
       capacities_(machine),
       positions_(lines.runners.size()),
       activities_(lines.activities()) {
   for (std::size_t runner = 0, job = 0; runner < positions_.size(); ++runner) {
     while (job + 1 < jobs.size() && std::int32_t(runner) >= jobs[job + 1].first_runner) ++job;
+    const Runner& of = lines.runners[runner];
+    positions_[runner].role = &roles[std::size_t(of.role)];
+    positions_[runner].first_line = of.first_line;
     positions_[runner].job = std::int32_t(job);
     if (!jobs[job].repeats) ++awaited_;
   }
@@ -41,10 +43,16 @@ Engine::Engine(const std::vector<Role>& roles, const Lines& lines, const std::ve
   find_private_activities();
   for (std::size_t a = 0; a < activities_.size(); ++a) {
     const auto index = std::int32_t(a);
-    const std::int32_t runner = lines_.is_pair(index)
-                                    ? lines_.runner_of[std::size_t(lines_.pair(index).sender)]
-                                    : lines_.seats_of(lines_.communicators[a]).front().runner;
-    activities_[a].what.job = positions_[std::size_t(runner)].job;
+    Activity& activity = activities_[a];
+    if (lines_.is_pair(index)) {
+      const Pair& pair = lines_.pair(index);
+      activity.sender = {lines_.runner_of[std::size_t(pair.sender)], pair.send_line};
+      activity.receiver = {lines_.runner_of[std::size_t(pair.receiver)], pair.receive_line};
+      activity.path = path_of(index, OperationKind::send, 0);
+    } else {
+      activity.sender = lines_.seats_of(lines_.communicators[a]).front();
+    }
+    activity.what.job = positions_[std::size_t(activity.sender.runner)].job;
   }
 }
 
@@ -187,11 +195,6 @@ void Engine::share_traces() {
   }
 }
 
-std::int64_t Engine::number_of(std::int32_t runner, const Action& action) const {
-  const std::size_t each = role_of(runner).lines[std::size_t(action.line)].actions.size();
-  return std::int64_t(positions_[std::size_t(runner)].iteration) * std::int64_t(each) + action.ordinal;
-}
-
 void Engine::advance(std::int32_t index, double now) {
   Position& position = positions_[std::size_t(index)];
   const Job& job = job_of(index);
@@ -244,6 +247,7 @@ void Engine::advance(std::int32_t index, double now) {
 
 /// Issues an operation; true where an event of its own will end it.
 bool Engine::begin(std::int32_t runner, const Action& action, double now) {
+  const Position& position = positions_[std::size_t(runner)];
   switch (action.doing) {
     case Doing::compute:
       if (action.amount <= 0) return false;
@@ -252,11 +256,11 @@ bool Engine::begin(std::int32_t runner, const Action& action, double now) {
                   EventKind::computed, runner);
       return true;
     case Doing::collective:
-      arrive(lines_.activity(runner, action.line), number_of(runner, action), now);
+      arrive(activity_of(position, action.line), number_of(position, action), now);
       return false;
     case Doing::send:
     case Doing::recv: {
-      const std::int32_t index = lines_.activity(runner, action.line);
+      const std::int32_t index = activity_of(position, action.line);
       Activity& pair = activities_[std::size_t(index)];
       ++(action.doing == Doing::send ? pair.sent : pair.received);
       if (!pair.busy) start_message(index, now);
@@ -272,7 +276,7 @@ bool Engine::begin(std::int32_t runner, const Action& action, double now) {
 bool Engine::must_wait(std::int32_t index, const Action& action) {
   Position& position = positions_[std::size_t(index)];
   auto wait_for = [&](std::int32_t line, std::int64_t count) {
-    const std::int32_t activity = lines_.activity(index, line);
+    const std::int32_t activity = activity_of(position, line);
     if (activities_[std::size_t(activity)].completed >= count) return false;
     position.waiting = activity;
     position.until = count;
@@ -284,10 +288,10 @@ bool Engine::must_wait(std::int32_t index, const Action& action) {
     case Doing::collective:
     case Doing::send:
     case Doing::recv:
-      return action.blocking && !action.eager && wait_for(action.line, number_of(index, action) + 1);
+      return action.blocking && !action.eager && wait_for(action.line, number_of(position, action) + 1);
     case Doing::wait: break;
   }
-  const Role& role = role_of(index);
+  const Role& role = *position.role;
   for (std::int32_t t = 0; t < action.targets; ++t) {
     const Target& target = role.targets[std::size_t(action.ordinal) + std::size_t(t)];
     const std::size_t each = role.lines[std::size_t(target.line)].actions.size();
@@ -336,9 +340,8 @@ void Engine::start_collective(std::int32_t index, double now) {
 void Engine::start_message(std::int32_t index, double now) {
   Activity& activity = activities_[std::size_t(index)];
   if (activity.sent <= activity.completed) return;
-  const Pair& pair = lines_.pair(index);
-  const Role& role = role_of(lines_.runner_of[std::size_t(pair.sender)]);
-  const Line& line = role.lines[std::size_t(pair.send_line)];
+  const Role& role = role_of(activity.sender.runner);
+  const Line& line = role.lines[std::size_t(activity.sender.line)];
   const std::size_t ordinal = std::size_t(activity.completed) % line.actions.size();
   const Action& action = role.actions[std::size_t(line.actions[ordinal])];
   if (!action.eager && activity.received <= activity.completed) return;
@@ -348,7 +351,7 @@ void Engine::start_message(std::int32_t index, double now) {
 void Engine::start(std::int32_t index, const Action& action, double now) {
   Activity& activity = activities_[std::size_t(index)];
   activity.busy = true;
-  activity.path = path_of(index, action.kind, action.amount);
+  if (action.doing == Doing::collective) activity.path = path_of(index, action.kind, action.amount);
   const Path& path = paths_[std::size_t(activity.path)];
   activity.bytes = action.amount * path.share;
   activity.what.kind = action.kind;
@@ -378,35 +381,32 @@ void Engine::complete(std::int32_t index, double now) {
   activity.busy = false;
   if (pace_) communicate(index, number, -1, now);
   if (lines_.is_pair(index)) {
-    const Pair& pair = lines_.pair(index);
-    complete_at(lines_.runner_of[std::size_t(pair.sender)], pair.send_line, index, number, now);
-    if (activity.received > number)
-      complete_at(lines_.runner_of[std::size_t(pair.receiver)], pair.receive_line, index, number, now);
+    complete_at(activity.sender, index, number, now);
+    if (activity.received > number) complete_at(activity.receiver, index, number, now);
     return start_message(index, now);
   }
   for (const Seat& seat : lines_.seats_of(lines_.communicators[std::size_t(index)])) {
     positions_[std::size_t(seat.runner)].action += activity.skipped_actions;
-    complete_at(seat.runner, seat.line, index, number, now);
+    complete_at(seat, index, number, now);
   }
   activity.skipped_actions = activity.skipped_operations = 0;
   start_collective(index, now);
 }
 
 /// Tells one runner that its operation `number` on an activity has completed.
-void Engine::complete_at(std::int32_t index, std::int32_t line, std::int32_t activity, std::int64_t number,
-                         double now) {
-  const Role& role = role_of(index);
-  if (const Line& on = role.lines[std::size_t(line)]; on.keeps_completions) {
+void Engine::complete_at(const Seat& seat, std::int32_t activity, std::int64_t number, double now) {
+  Position& position = positions_[std::size_t(seat.runner)];
+  const Role& role = *position.role;
+  if (const Line& on = role.lines[std::size_t(seat.line)]; on.keeps_completions) {
     const std::int64_t each = std::int64_t(on.actions.size());
     const Action& action = role.actions[std::size_t(on.actions[std::size_t(number % each)])];
-    std::int64_t* const values = action.completion >= 0 ? values_of(index, number / each) : nullptr;
+    std::int64_t* const values = action.completion >= 0 ? values_of(seat.runner, number / each) : nullptr;
     if (values != nullptr)
       values[role.actions.size() + 1 + std::size_t(action.completion)] = nanoseconds(now);
   }
-  Position& position = positions_[std::size_t(index)];
   if (position.waiting != activity || position.until > number + 1) return;
   position.waiting = -1;
-  ready_.push_back(index);
+  ready_.push_back(seat.runner);
 }
 
 void Engine::report_deadlock() const {

@@ -48,8 +48,11 @@ class Engine {
   std::vector<LinkReport> link_reports(const Machine& machine) const;
 
  private:
-  /// Where a runner is in its program.
+  /// Where a runner is in its program. With all that is asked for again and again: of a hundred thousand runners nothing
+  /// is in a cache.
   struct Position {
+    const Role* role = nullptr;
+    std::int32_t first_line = 0;  ///< into activity_of_line
     std::int32_t job = 0;
     std::int32_t iteration = 0;  ///< warm-up included
     std::int32_t action = 0;
@@ -60,17 +63,18 @@ class Engine {
   };
 
   /// The state of a communicator or pair. It does its operations one after the other.
-  struct Activity {
-    std::int64_t completed = 0;  ///< operations, over all iterations
+  struct alignas(64) Activity {
+    std::int64_t completed = 0;           ///< operations, over all iterations
+    std::int64_t sent = 0, received = 0;  ///< pairs: messages posted
+    Seat sender, receiver;                ///< pairs
+    double bytes = 0;                     ///< that its reference flow moves
+    std::int32_t path = -1;               ///< of the operation in progress; of a pair always the same
+    Flowing what;
     bool busy = false;
     bool is_private = false;  ///< one role's, over links on which nobody can slow it down
     std::int32_t skipped_actions = 0,
                  skipped_operations = 0;  ///< of the stretch in progress, behind its first
-    std::int32_t path = -1;               ///< of the operation in progress
-    double bytes = 0;                     ///< that its reference flow moves
-    Flowing what;
     std::vector<std::int32_t> arrived;    ///< communicators: runners at operation k, at k mod size
-    std::int64_t sent = 0, received = 0;  ///< pairs: messages posted
   };
 
   /// Which path an operation takes.
@@ -83,10 +87,14 @@ class Engine {
   const Job& job_of(std::int32_t runner) const {
     return jobs_[std::size_t(positions_[std::size_t(runner)].job)];
   }
-  const Role& role_of(std::int32_t runner) const {
-    return roles_[std::size_t(lines_.runners[std::size_t(runner)].role)];
+  const Role& role_of(std::int32_t runner) const { return *positions_[std::size_t(runner)].role; }
+  std::int32_t activity_of(const Position& position, std::int32_t line) const {
+    return lines_.activity_of_line[std::size_t(position.first_line + line)];
   }
-  std::int64_t number_of(std::int32_t runner, const Action& action) const;
+  static std::int64_t number_of(const Position& position, const Action& action) {
+    const std::size_t each = position.role->lines[std::size_t(action.line)].actions.size();
+    return std::int64_t(position.iteration) * std::int64_t(each) + action.ordinal;
+  }
 
   void find_paths(const Machine& machine, const Placement& placement);
   void find_paths(Paths& paths, const Communicator& communicator);
@@ -116,8 +124,7 @@ class Engine {
   void communicate(std::int32_t activity, std::int64_t number, int more, double now);
   void follow_disturbances(const Machine& machine, const Placement& placement);
   void complete(std::int32_t activity, double now);
-  void complete_at(std::int32_t runner, std::int32_t line, std::int32_t activity, std::int64_t number,
-                   double now);
+  void complete_at(const Seat& seat, std::int32_t activity, std::int64_t number, double now);
 
   /// Whether an iteration is measured: behind the warm-up and, where the job repeats, before its repetitions.
   static bool is_measured(const Job& job, std::int64_t iteration) {
@@ -135,7 +142,6 @@ class Engine {
   void share_traces();
   [[noreturn]] void report_deadlock() const;
 
-  const std::vector<Role>& roles_;
   const Lines& lines_;
   const std::vector<Job>& jobs_;
   Events events_;

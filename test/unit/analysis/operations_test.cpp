@@ -13,7 +13,9 @@ using namespace world;
 std::vector<OperationRow> rows_of(const Schedule& schedule, const Trace& trace) {
   const Matching matching = match(schedule);
   Arrivals arrivals(matching, trace);
-  return operation_rows(trace, arrivals);
+  OperationTallies tallies(matching, trace.iterations);
+  attribute(schedule, trace, arrivals, tallies);
+  return tallies.rows();
 }
 
 TEST(BusFactor, FollowsNcclTests) {

@@ -253,6 +253,20 @@ TEST(Iterations, FollowEachOtherAndWarmUpIsNotInTheTrace) {
   }
 }
 
+TEST(Iterations, OfRanksInStepAreKeptOnce) {
+  const Schedule together = same({{"data", 4}}, {compute(1), all_reduce(1, 10 * MB)});
+  const Schedule apart = staged({{"pipeline", 2}}, {{send(1, 1, 10 * MB)}, {recv(1, 0, 10 * MB)}});
+  const Machine machine = one_node(Star(4, 10 * MBps, 0));
+
+  const Trace shared = run(together, machine), own = run(apart, machine);
+
+  for (const RankTrace& rank : shared.ranks)
+    EXPECT_EQ(rank.simulated.values.get(), shared.ranks[0].simulated.values.get());
+  EXPECT_NE(own.ranks[0].simulated.values.get(), own.ranks[1].simulated.values.get());
+  // Two operations: two begins and an end; the rank waits for both.
+  EXPECT_EQ(shared.ranks[3].simulated.form->values(), 3u);
+}
+
 /// `microbatches` forward and backward through `stages`, then gradients over the data axis (GPipe).
 Schedule pipeline(int stages, int replicas, int microbatches, std::int64_t activation,
                   std::int64_t gradients) {
