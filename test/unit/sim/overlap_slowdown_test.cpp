@@ -27,7 +27,7 @@ const Machine& pair() {
 }
 
 double end_of(const Trace& trace, std::size_t operation, std::size_t rank = 0) {
-  return world::at(trace.ranks[rank].intervals[operation].end);
+  return world::at(trace.ranks[rank].iteration(0).end(operation));
 }
 
 Schedule beside(double compute, std::int64_t bytes) {
@@ -48,7 +48,7 @@ TEST(OverlapSlowdown, IsTheClosedFormOfOneComputeBesideOneAllReduce) {
       EXPECT_NEAR(end_of(trace, 1), expected, 1.1e-9) << f << " " << c / r;
       EXPECT_NEAR(end_of(trace, 2), std::max(expected, r), 1.1e-9);
       // Communication is not slowed by compute.
-      EXPECT_NEAR(world::at(trace.ranks[0].intervals[0].completed), r, 1.1e-9);
+      EXPECT_NEAR(world::at(trace.ranks[0].iteration(0).completed(0)), r, 1.1e-9);
     }
 }
 
@@ -76,7 +76,7 @@ TEST(OverlapSlowdown, IsOneFactorHoweverManyAreInFlight) {
 
   // Together they take 10 ms over one port, or 5 ms each if alone; then the rest is at full speed.
   const double over =
-      world::at(std::max(trace.ranks[0].intervals[0].completed, trace.ranks[0].intervals[1].completed));
+      world::at(std::max(trace.ranks[0].iteration(0).completed(0), trace.ranks[0].iteration(0).completed(1)));
   EXPECT_NEAR(over, 10e-3, 1.1e-9);
   EXPECT_NEAR(end_of(trace, 2), 10e-3 + (20e-3 - 10e-3 / 2), 1.1e-9);
 }
@@ -105,9 +105,13 @@ TEST(OverlapSlowdown, LeavesPlansThatOnlyBlockAsTheyAre) {
               slow = trace_of(schedule, machine, slowed(3, 5));
 
   for (std::size_t r = 0; r < 8; ++r)
-    for (std::size_t i = 0; i < quick.ranks[r].intervals.size(); ++i) {
-      EXPECT_EQ(quick.ranks[r].intervals[i].begin, slow.ranks[r].intervals[i].begin);
-      EXPECT_EQ(quick.ranks[r].intervals[i].end, slow.ranks[r].intervals[i].end);
+    for (std::size_t k = 0; k < 5; ++k) {
+      const OperationTimes of_quick = quick.ranks[r].iteration(k), of_slow = slow.ranks[r].iteration(k);
+      ASSERT_EQ(of_quick.size(), schedule.programs[0].operations.size());
+      for (std::size_t i = 0; i < of_quick.size(); ++i) {
+        EXPECT_EQ(of_quick.begin(i), of_slow.begin(i));
+        EXPECT_EQ(of_quick.end(i), of_slow.end(i));
+      }
     }
 }
 
