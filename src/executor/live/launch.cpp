@@ -217,7 +217,7 @@ struct Aftermath {
   std::vector<Record> records() const { return read_records(folder, inquiry.ranks, 0); }
 };
 
-/// `inquiry` null: the ranks have no flight recorders.
+/// `inquiry` null: nothing is kept of a run that is lost.
 int launch(const RunSpec& spec, const std::vector<std::string>& command, const Inquiry* inquiry) {
   const Backend& backend = usable_backend(spec.backend);
   if (!backend.launcher)
@@ -252,7 +252,10 @@ int launch(const RunSpec& spec, const std::vector<std::string>& command, const I
     throw LostRank(
         "run", "no rank has begun, and what was to start them reports success",
         "does the agent start commands, and does the other host reach this one's temporary folder?");
-  if (!inquiry) return verdict(children.status(), folder.look(), course.asked, children.first_failed());
+  if (!inquiry) {
+    if (const auto diagnosis = left_diagnosis(records)) throw LostRank("run", diagnosis->text);
+    return verdict(children.status(), folder.look(), course.asked, children.first_failed());
+  }
 
   const Aftermath aftermath{*inquiry, records};
   if (course.left_in_the_middle) return aftermath.after_signal(course.signal);

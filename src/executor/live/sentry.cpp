@@ -27,6 +27,7 @@ constexpr std::size_t most_bytes = 32 * mebi, most_bytes_of_host = 256 * mebi;
 
 constexpr double longest_grace = 1, shortest_grace = 0.05;  // seconds
 constexpr double patience_with_reporter = 2.5;
+constexpr double patience_with_word = 0.5;
 
 double seconds_now() { return double(monotonic_clock().now()) * 1e-9; }
 void nap() { monotonic_clock().sleep(10'000'000); }
@@ -102,8 +103,15 @@ void Sentry::lost(double waited) {
     std::vector<RankState> states = states_of(records(), job_.inquiry.ranks);
     states[std::size_t(transport_.rank())].distressed = true;  // also where nobody can look
     report(job_.inquiry.diagnose(folder_, states, {}));
+  } else {
+    let_reporter_end();
   }
   end_world(int(Exit::lost_rank), {});
+}
+
+/// Who reports keeps what was measured and ends the world with a word: that the others end it silently must not come first.
+void Sentry::let_reporter_end() {
+  for (const double until = seconds_now() + patience_with_word; seconds_now() < until && !over();) nap();
 }
 
 void Sentry::report(const Diagnosis& diagnosis) {
@@ -163,6 +171,7 @@ void Sentry::report_first_to_end() {
   recorder_->head().distress.store(monotonic_clock().now());
   if (is_to_report(shortest_grace, [](const RankState&) { return true; }))
     report(job_.inquiry.diagnose(folder_, states_of(records(), job_.inquiry.ranks), ranks));
+  else let_reporter_end();
   end_world(int(Exit::lost_rank), {});
 }
 

@@ -57,6 +57,7 @@ class Sentry {
   template <class Candidate>
   bool is_to_report(double grace, Candidate candidate);
   void report(const Diagnosis& diagnosis);
+  void let_reporter_end();
   void end_world(int code, const std::string& why);
   std::vector<Record> records() const;
   bool over() const { return job_.options.over && job_.options.over->load(); }

@@ -64,7 +64,7 @@ TEST(CollDiagnosis, NamesTheMemberThatHasNotComeToTheIteration) {
   EXPECT_THAT(ranks_of(diagnosis), ElementsAre(2));
   EXPECT_THAT(diagnosis.text,
               HasSubstr("all-reduce of 1024 bytes of float32 (operation 1) of ranks 0–3 of iteration 3"));
-  EXPECT_THAT(diagnosis.text, HasSubstr("ranks 0, 1, 3 have waited 1 s"));
+  EXPECT_THAT(diagnosis.text, HasSubstr("ranks 0, 1, 3 have waited for 1 s"));
   EXPECT_THAT(diagnosis.missing[0].place, HasSubstr("before all-reduce"));
 }
 
