@@ -130,9 +130,9 @@ void check_rules_to_stop(const Value& tree, const Request& request) {
         "min_time",
         fmt::format("{} at least, but max_time is {}", to_text(request.min_time), to_text(request.max_time)),
         "give the smaller as min_time");
-  if (request.spread <= 0)
+  if (request.spread <= 0 && request.max_iterations != Request{}.max_iterations)
     refuse("max_iterations", "there is no spread to give up on", "add spread, or take iterations");
-  else if (request.max_iterations < request.iterations)
+  if (request.spread > 0 && request.max_iterations < request.iterations)
     refuse(
         "max_iterations",
         fmt::format("{} at most, but at least {} are measured", request.max_iterations, request.iterations),
