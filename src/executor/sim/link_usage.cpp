@@ -17,10 +17,11 @@ constexpr std::size_t most_rows = 16;
 
 template <class Row>
 void keep_most(std::vector<Row>& rows, double Row::* value) {
-  std::ranges::sort(rows, [&](const Row& a, const Row& b) {
+  const auto kept = rows.begin() + std::ptrdiff_t(std::min(most_rows, rows.size()));
+  std::ranges::partial_sort(rows, kept, [&](const Row& a, const Row& b) {
     return a.*value != b.*value ? a.*value > b.*value : a.link < b.link;
   });
-  if (rows.size() > most_rows) rows.resize(most_rows);
+  rows.erase(kept, rows.end());
 }
 
 }  // namespace

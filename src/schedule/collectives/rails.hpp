@@ -6,6 +6,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <span>
 #include <utility>
 #include <vector>
@@ -23,24 +24,22 @@ struct NodeMembers {
 
 inline std::vector<NodeMembers> by_node(std::span<const Member> members) {
   // Nodes in the order of their first member, members of a node by NIC.
-  std::vector<int> order(members.size());
-  std::vector<std::pair<int, int>> first;  // node, its place
-  for (std::size_t i = 0; i < members.size(); ++i)
-    order[i] = int(i), first.emplace_back(members[i].node, int(i));
-  std::sort(first.begin(), first.end());
-  first.erase(std::unique(first.begin(), first.end(), [](auto& a, auto& b) { return a.first == b.first; }),
-              first.end());
-  auto place = [&](int member) {
-    const int node = members[std::size_t(member)].node;
-    return std::lower_bound(first.begin(), first.end(), std::pair{node, -1})->second;
-  };
-  std::stable_sort(order.begin(), order.end(), [&](int a, int b) {
-    const int pa = place(a), pb = place(b);
-    return pa != pb ? pa < pb : members[std::size_t(a)].nic < members[std::size_t(b)].nic;
-  });
+  std::vector<std::pair<int, int>> by_number;  // node, member
+  by_number.reserve(members.size());
+  for (std::size_t i = 0; i < members.size(); ++i) by_number.emplace_back(members[i].node, int(i));
+  std::sort(by_number.begin(), by_number.end());
+  std::vector<std::array<int, 3>> order;  // first member of the node, NIC, member
+  order.reserve(members.size());
+  int first = 0;
+  for (std::size_t k = 0; k < by_number.size(); ++k) {
+    const auto [node, member] = by_number[k];
+    if (k == 0 || by_number[k - 1].first != node) first = member;
+    order.push_back({first, members[std::size_t(member)].nic, member});
+  }
+  std::sort(order.begin(), order.end());
 
   std::vector<NodeMembers> nodes;
-  for (const int i : order) {
+  for (const auto& [place, nic, i] : order) {
     const Member& member = members[std::size_t(i)];
     if (nodes.empty() || nodes.back().node != member.node) nodes.push_back({member.node, {}, {}});
     NodeMembers& here = nodes.back();
