@@ -149,8 +149,11 @@ const tests = {
     for (const job of links.jobs ?? []) assert(heads.includes(job), `${job} among ${heads}`);
     assert.equal(await table('Classes of links').locator('tbody tr').count(), links.classes.length);
     if (slowdown) assert((await part.innerText()).includes(`Slowdown ${slowdown.value.toFixed(2)} ×`));
+    const before = page.viewportSize();
     await page.setViewportSize(sizes.phone);
     await fitsItsWindow(page);
+    await page.setViewportSize(before);
+    await page.waitForTimeout(300); // figures are drawn anew, and what a click aims at moves
   },
 
   async 'the data of a figure is its JSON'({ page, results }) {
