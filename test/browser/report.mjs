@@ -153,7 +153,6 @@ const tests = {
     await page.setViewportSize(sizes.phone);
     await fitsItsWindow(page);
     await page.setViewportSize(before);
-    await page.waitForTimeout(300); // figures are drawn anew, and what a click aims at moves
   },
 
   async 'the data of a figure is its JSON'({ page, results }) {
@@ -223,6 +222,9 @@ const inSeconds = (text) => {
 };
 
 async function download(page, button, encoding = 'utf8') {
+  // What comes into view is drawn, and moves what a click aims at.
+  await button.scrollIntoViewIfNeeded();
+  await page.waitForTimeout(500);
   const [saved] = await Promise.all([page.waitForEvent('download'), button.click()]);
   return readFileSync(await saved.path(), encoding);
 }
