@@ -20,11 +20,16 @@ constexpr std::size_t first_window = 4;
 
 }  // namespace
 
-Engine::Engine(const std::vector<Role>& roles, const Lines& lines, const std::vector<Job>& jobs,
-               const Machine& machine, const Placement& placement, const Network& network)
+Engine::Engine(const std::vector<Role>& roles, const Lines& lines, const PathTable& table,
+               std::span<const std::int32_t> members, const std::vector<Job>& jobs,
+               const Capacities& capacities, const Machine& machine, const Placement& placement,
+               const Network& network)
     : lines_(lines),
+      table_(table),
       jobs_(jobs),
-      capacities_(machine),
+      capacities_(capacities),
+      moved_(table.paths.size()),
+      flows_(capacities, network, table.paths, table.first_path, members),
       positions_(lines.runners.size()),
       activities_(lines.activities()) {
   for (std::size_t runner = 0, job = 0; runner < positions_.size(); ++runner) {
@@ -36,9 +41,6 @@ Engine::Engine(const std::vector<Role>& roles, const Lines& lines, const std::ve
     if (!jobs[job].repeats) ++awaited_;
   }
   DLNB_REQUIRE(awaited_ > 0, "a simulation ends");
-  find_paths(machine, placement);
-  moved_.resize(paths_.size());
-  flows_.emplace(capacities_, network, paths_, first_path_);
   follow_disturbances(machine, placement);
   find_private_activities();
   for (std::size_t a = 0; a < activities_.size(); ++a) {
@@ -56,66 +58,6 @@ Engine::Engine(const std::vector<Role>& roles, const Lines& lines, const std::ve
   }
 }
 
-/// Those of all operations there will be.
-void Engine::find_paths(const Machine& machine, const Placement& placement) {
-  Paths paths(machine, placement, capacities_);
-  const auto next_activity = [&] {
-    first_path_.push_back(std::int32_t(paths_.size()));
-    first_known_.push_back(std::int32_t(known_.size()));
-  };
-  for (const Communicator& communicator : lines_.communicators) {
-    next_activity();
-    find_paths(paths, communicator);
-  }
-  for (const Pair& pair : lines_.pairs) {
-    next_activity();
-    known_.push_back({OperationKind::send, 0, std::int32_t(paths_.size())});
-    const std::int32_t runner = lines_.runner_of[std::size_t(pair.sender)];
-    paths_.push_back(paths.message(pair.sender, pair.receiver, positions_[std::size_t(runner)].job));
-  }
-  next_activity();
-}
-
-/// Where several ways are left to choose from, that of the shortest time on an idle machine is taken.
-void Engine::find_paths(Paths& paths, const Communicator& communicator) {
-  struct Tried {
-    OperationKind kind;
-    Choice choice;
-    Path path;                ///< until it is taken for some size
-    std::int32_t taken = -1;  ///< in paths_
-  };
-  std::vector<Tried> tried;
-  const auto known = known_.size();
-  const Seat& seat = lines_.seats_of(communicator).front();
-  const Role& role = role_of(seat.runner);
-  const auto ranks = lines_.members_of(communicator);
-  for (const std::int32_t index : role.lines[std::size_t(seat.line)].actions) {
-    const Action& action = role.actions[std::size_t(index)];
-    if (std::any_of(known_.begin() + std::ptrdiff_t(known), known_.end(),
-                    [&](const Known& k) { return k.kind == action.kind && k.bytes == action.amount; }))
-      continue;
-    std::size_t best = 0;
-    double shortest = never;
-    for (const Choice& choice : paths.choices(action.kind, ranks, action.amount)) {
-      std::size_t t = 0;
-      while (t < tried.size() && !(tried[t].kind == action.kind && tried[t].choice == choice)) ++t;
-      if (t == tried.size())
-        tried.push_back(
-            {action.kind, choice,
-             paths.collective(action.kind, ranks, choice, positions_[std::size_t(seat.runner)].job)});
-      const Path& path = tried[t].taken < 0 ? tried[t].path : paths_[std::size_t(tried[t].taken)];
-      // Times that differ by rounding only are equal: the first choice.
-      if (const double time = path.time(action.amount); time < shortest * (1 - 1e-9))
-        best = t, shortest = time;
-    }
-    if (tried[best].taken < 0) {
-      tried[best].taken = std::int32_t(paths_.size());
-      paths_.push_back(std::move(tried[best].path));
-    }
-    known_.push_back({action.kind, action.amount, tried[best].taken});
-  }
-}
-
 int Engine::completed_iterations(std::size_t job) const {
   int completed = jobs_[job].iterations;
   for (std::size_t runner = std::size_t(jobs_[job].first_runner);
@@ -124,7 +66,7 @@ int Engine::completed_iterations(std::size_t job) const {
   return std::max(0, completed - jobs_[job].warmup);
 }
 
-void Engine::run() {
+std::optional<Flows::Torn> Engine::run() {
   for (std::size_t runner = 0; runner < positions_.size(); ++runner) {
     double start = job_of(std::int32_t(runner)).start;
     if (pace_) start = pace_->first(std::int32_t(runner), start);
@@ -132,7 +74,7 @@ void Engine::run() {
     else advance(std::int32_t(runner), 0);
   }
   while (finished_ != awaited_) {
-    const double now = std::min(events_.next(), flows_->next());
+    const double now = std::min(events_.next(), flows_.next());
     if (now == never) report_deadlock();
     if (now > latest)
       throw UserError("simulate", "the run takes more than 292 years, which is the longest time of a trace",
@@ -140,9 +82,9 @@ void Engine::run() {
     while (true) {
       if (events_.next() == now) {
         happen(events_.take());
-      } else if (flows_->next() == now) {
-        const std::int32_t activity = flows_->first();
-        flows_->finish(activity, now);
+      } else if (flows_.next() == now) {
+        const std::int32_t activity = flows_.first();
+        flows_.finish(activity, now);
         moved(activity, now);
       } else {
         break;
@@ -150,10 +92,12 @@ void Engine::run() {
       for (std::size_t i = 0; i < ready_.size(); ++i) advance(ready_[i], now);
       ready_.clear();
     }
-    flows_->settle(now);
+    flows_.settle(now);
+    if (flows_.torn()) return flows_.torn();
     end_ = now;
   }
   share_traces();
+  return std::nullopt;
 }
 
 void Engine::happen(const Event& event) {
@@ -163,7 +107,7 @@ void Engine::happen(const Event& event) {
       return advance(event.subject, event.at);
     case EventKind::started: {
       const Activity& activity = activities_[std::size_t(event.subject)];
-      return flows_->begin(event.subject, activity.path, activity.bytes, event.at, activity.what);
+      return flows_.begin(event.subject, activity.path, activity.bytes, event.at, activity.what);
     }
     case EventKind::moved: return moved(event.subject, event.at);
   }
@@ -352,7 +296,7 @@ void Engine::start(std::int32_t index, const Action& action, double now) {
   Activity& activity = activities_[std::size_t(index)];
   activity.busy = true;
   if (action.doing == Doing::collective) activity.path = path_of(index, action.kind, action.amount);
-  const Path& path = paths_[std::size_t(activity.path)];
+  const Path& path = table_.paths[std::size_t(activity.path)];
   activity.bytes = action.amount * path.share;
   activity.what.kind = action.kind;
   activity.what.phase = action.phase;
@@ -365,12 +309,12 @@ void Engine::start(std::int32_t index, const Action& action, double now) {
 }
 
 std::int32_t Engine::path_of(std::int32_t index, OperationKind kind, double bytes) const {
-  std::int32_t k = first_known_[std::size_t(index)];
+  std::int32_t k = table_.first_known[std::size_t(index)];
   while (kind != OperationKind::send &&
-         !(known_[std::size_t(k)].kind == kind && known_[std::size_t(k)].bytes == bytes))
+         !(table_.known[std::size_t(k)].kind == kind && table_.known[std::size_t(k)].bytes == bytes))
     ++k;
-  DLNB_REQUIRE(k < first_known_[std::size_t(index) + 1], "every operation has a path");
-  return known_[std::size_t(k)].path;
+  DLNB_REQUIRE(k < table_.first_known[std::size_t(index) + 1], "every operation has a path");
+  return table_.first_path[std::size_t(index)] + table_.known[std::size_t(k)].path;
 }
 
 void Engine::complete(std::int32_t index, double now) {

@@ -16,7 +16,7 @@
 #include "executor/sim/lines.hpp"
 #include "executor/sim/noise.hpp"
 #include "executor/sim/pace.hpp"
-#include "executor/sim/paths.hpp"
+#include "executor/sim/path_table.hpp"
 #include "executor/sim/program.hpp"
 
 namespace dlnb::sim {
@@ -37,15 +37,20 @@ struct Job {
 /// Runs every rank's program on the machine and writes down what happened when.
 class Engine {
  public:
-  /// `jobs` in the order of their ranks; one at least does not repeat.
-  Engine(const std::vector<Role>& roles, const Lines& lines, const std::vector<Job>& jobs,
+  /// `jobs` in the order of their ranks; one at least does not repeat. `members`: for how many each activity stands; empty:
+  /// for itself.
+  Engine(const std::vector<Role>& roles, const Lines& lines, const PathTable& table,
+         std::span<const std::int32_t> members, const std::vector<Job>& jobs, const Capacities& capacities,
          const Machine& machine, const Placement& placement, const Network& network);
 
-  void run();
+  /// To the end, or until members of an activity may differ: what and where.
+  std::optional<Flows::Torn> run();
   /// Measured iterations that every rank of a job has completed.
   int completed_iterations(std::size_t job) const;
-  /// What the links did, as each job saw it.
-  std::vector<LinkReport> link_reports(const Machine& machine) const;
+  /// What the links did, as each job saw it. `whole`: the paths of everything that the activities stand for; `part_of`: by
+  /// activity there, which of those here it is one of; empty: itself.
+  std::vector<LinkReport> link_reports(const Machine& machine, const PathTable& whole,
+                                       std::span<const std::int32_t> part_of) const;
 
  private:
   /// Where a runner is in its program. With all that is asked for again and again: of a hundred thousand runners nothing
@@ -77,13 +82,6 @@ class Engine {
     std::vector<std::int32_t> arrived;    ///< communicators: runners at operation k, at k mod size
   };
 
-  /// Which path an operation takes.
-  struct Known {
-    OperationKind kind;
-    double bytes;
-    std::int32_t path;
-  };
-
   const Job& job_of(std::int32_t runner) const {
     return jobs_[std::size_t(positions_[std::size_t(runner)].job)];
   }
@@ -95,9 +93,6 @@ class Engine {
     const std::size_t each = position.role->lines[std::size_t(action.line)].actions.size();
     return std::int64_t(position.iteration) * std::int64_t(each) + action.ordinal;
   }
-
-  void find_paths(const Machine& machine, const Placement& placement);
-  void find_paths(Paths& paths, const Communicator& communicator);
 
   void advance(std::int32_t runner, double now);
   bool begin(std::int32_t runner, const Action& action, double now);
@@ -143,18 +138,15 @@ class Engine {
   [[noreturn]] void report_deadlock() const;
 
   const Lines& lines_;
+  const PathTable& table_;
   const std::vector<Job>& jobs_;
+  const Capacities& capacities_;
   Events events_;
-  Capacities capacities_;
-  double end_ = 0;                         ///< simulated seconds
-  std::vector<double> moved_;              ///< bytes of its reference flow, by path
-  std::vector<Path> paths_;                ///< by activity
-  std::vector<Known> known_;               ///< by activity: the path of every operation there will be
-  std::vector<std::int32_t> first_known_;  ///< by activity, and one more
-  std::vector<std::int32_t> first_path_;   ///< by activity, and one more
-  std::optional<Flows> flows_;             ///< when all paths are known
-  std::optional<Pace> pace_;               ///< where a job is disturbed
-  std::vector<Position> positions_;        ///< by runner
+  double end_ = 0;             ///< simulated seconds
+  std::vector<double> moved_;  ///< bytes of its reference flow, by path
+  Flows flows_;
+  std::optional<Pace> pace_;         ///< where a job is disturbed
+  std::vector<Position> positions_;  ///< by runner
   std::vector<Activity> activities_;
   std::vector<std::int32_t> ready_;  ///< runners that can go on now, in order
   std::size_t awaited_ = 0;          ///< runners of jobs that do not repeat

@@ -28,6 +28,8 @@ struct Asked {
   double own = 0;  ///< of it, by `activity`
   std::int32_t activity = -1;
   std::int32_t users = 0;
+
+  bool could_fill(double capacity) const { return demand > capacity * (1 + tolerance); }
 };
 
 std::vector<Asked> asked_of_links(std::size_t links, std::span<const Path> paths,
@@ -64,15 +66,26 @@ double Capacities::alone(const Path& path) const {
   return rate;
 }
 
+std::vector<bool> could_be_full(const Capacities& capacities, std::span<const Path> paths,
+                                std::span<const std::int32_t> first_path) {
+  const std::vector<Asked> asked = asked_of_links(capacities.links(), paths, first_path);
+  std::vector<bool> could(asked.size());
+  for (std::size_t l = 0; l < asked.size(); ++l) could[l] = asked[l].could_fill(capacities.of(LinkIndex(l)));
+  return could;
+}
+
 Flows::Flows(const Capacities& capacities, const Network& network, std::span<const Path> paths,
-             std::span<const std::int32_t> first_path)
-    : network_(network), deadlines_(first_path.size() - 1), activities_(first_path.size() - 1) {
+             std::span<const std::int32_t> first_path, std::span<const std::int32_t> members)
+    : network_(network),
+      members_of_(members),
+      deadlines_(first_path.size() - 1),
+      activities_(first_path.size() - 1) {
   const std::vector<Asked> asked = asked_of_links(capacities.links(), paths, first_path);
   std::vector<std::int32_t> number(asked.size(), -1);
   std::int32_t users = 0;
   for (std::size_t l = 0; l < asked.size(); ++l) {
     const double capacity = capacities.of(LinkIndex(l));
-    if (asked[l].users < 2 || asked[l].demand <= capacity * (1 + tolerance)) continue;
+    if (!asked[l].could_fill(capacity)) continue;
     number[l] = std::int32_t(links_.size());
     links_.push_back({.capacity = capacity, .first_user = users, .link = LinkIndex(l)});
     users += asked[l].users;
@@ -89,9 +102,7 @@ Flows::Flows(const Capacities& capacities, const Network& network, std::span<con
   }
 }
 
-bool Flows::can_be_full(const LinkState& link) {
-  return link.users > 1 && link.demand > link.capacity * (1 + tolerance);
-}
+bool Flows::can_be_full(const LinkState& link) { return link.demand > link.capacity * (1 + tolerance); }
 
 void Flows::swap_uses(std::int32_t a, std::int32_t b) {
   if (a == b) return;
@@ -228,6 +239,8 @@ void Flows::solve() {
   for (std::size_t m = 0; m < members_.size(); ++m) {
     const Activity& a = activities_[std::size_t(members_[m])];
     const Way& way = ways_[std::size_t(a.way)];
+    if (a.full > 0 && !members_of_.empty() && members_of_[std::size_t(members_[m])] > 1 && !torn_)
+      torn_ = {members_[m], links_[std::size_t(contended_[std::size_t(way.first)].link)].link};
     for (std::int32_t u = way.first; u < way.first + a.full; ++u) {
       const Contended& use = contended_[std::size_t(u)];
       LinkState& link = links_[std::size_t(use.link)];
@@ -280,12 +293,14 @@ bool Flows::fill_overloaded(double now) {
   return any;
 }
 
-/// Whom a link limits is one of the fastest on it.
+/// Whom a link limits is one of the fastest on it; of several such links the lowest.
 void Flows::find_limit(Activity& a, std::int32_t activity) {
   const Way& way = ways_[std::size_t(a.way)];
   if (a.rate >= way.alone * (1 - tolerance)) return;
+  a.limit = -1;
   for (std::int32_t u = way.first; u < way.first + a.full; ++u) {
     const LinkState& link = links_[std::size_t(contended_[std::size_t(u)].link)];
+    if (a.limit >= 0 && a.limit < link.link) continue;
     double most = 0;
     std::int32_t by = a.what.job;
     bool is_fastest = true;
@@ -299,7 +314,6 @@ void Flows::find_limit(Activity& a, std::int32_t activity) {
     if (!is_fastest) continue;
     a.limit = link.link;
     a.by = by;
-    return;
   }
 }
 

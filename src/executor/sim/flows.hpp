@@ -2,8 +2,8 @@
 #pragma once
 
 #include <algorithm>
-#include <algorithm>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -47,6 +47,11 @@ class Capacities {
   std::vector<double> capacity_;
 };
 
+/// Which links all activities of a run together could fill; activity a flows along one at a time of
+/// paths[first_path[a]] … paths[first_path[a + 1]].
+std::vector<bool> could_be_full(const Capacities& capacities, std::span<const Path> paths,
+                                std::span<const std::int32_t> first_path);
+
 /// Whose an activity's data is, for who asks later what slowed it down.
 struct Flowing {
   std::int32_t job = 0;
@@ -77,9 +82,17 @@ struct SlowedHash {
 /// system is solved over the full ones.
 class Flows {
  public:
-  /// Activity a flows along one at a time of paths[first_path[a]] … paths[first_path[a + 1]].
+  /// Activity a flows along one at a time of paths[first_path[a]] … paths[first_path[a + 1]]. `members`: for how many each
+  /// stands, of which not every one is on every link of its paths; empty: for itself.
   Flows(const Capacities& capacities, const Network& network, std::span<const Path> paths,
-        std::span<const std::int32_t> first_path);
+        std::span<const std::int32_t> first_path, std::span<const std::int32_t> members = {});
+
+  /// An activity that stands for several and is on a full link, so that they may no longer be alike.
+  struct Torn {
+    std::int32_t activity = 0;
+    LinkIndex link = 0;  ///< of the machine
+  };
+  const std::optional<Torn>& torn() const { return torn_; }
 
   /// Whether others can slow an activity down along this path.
   bool is_contended(std::int32_t path) const { return ways_[std::size_t(path)].count > 0; }
@@ -168,6 +181,8 @@ class Flows {
   void account(const Activity& a, double now);
 
   const Network& network_;
+  std::span<const std::int32_t> members_of_;  ///< by activity; empty: one each
+  std::optional<Torn> torn_;
   Deadlines deadlines_;
   std::vector<Way> ways_;  ///< by path
   std::vector<Contended> contended_;

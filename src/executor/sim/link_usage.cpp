@@ -26,7 +26,8 @@ void keep_most(std::vector<Row>& rows, double Row::* value) {
 
 }  // namespace
 
-std::vector<LinkReport> Engine::link_reports(const Machine& machine) const {
+std::vector<LinkReport> Engine::link_reports(const Machine& machine, const PathTable& whole,
+                                             std::span<const std::int32_t> part_of) const {
   const double span = end_;
   std::vector<double> moved = moved_;
   // A job that repeats is cut off in the middle.
@@ -35,14 +36,18 @@ std::vector<LinkReport> Engine::link_reports(const Machine& machine) const {
       moved[std::size_t(activity.path)] +=
           activity.bytes - (pace_ && pace_->is_held(std::int32_t(a))
                                 ? 0
-                                : flows_->remaining(std::int32_t(a), span, activity.bytes));
+                                : flows_.remaining(std::int32_t(a), span, activity.bytes));
   const auto capacity = [&](LinkIndex link) { return capacities_.of(link) * span; };
   const auto for_paths = [&](auto&& each) {
-    for (std::size_t a = 0; a + 1 < first_path_.size(); ++a)
-      for (std::int32_t p = first_path_[a]; p < first_path_[a + 1]; ++p)
-        if (moved[std::size_t(p)] > 0)
-          for (const Use& use : paths_[std::size_t(p)].uses)
-            each(use.link, use.weight * moved[std::size_t(p)], activities_[a].what.job);
+    for (std::size_t a = 0; a + 1 < whole.first_path.size(); ++a) {
+      const std::size_t activity = part_of.empty() ? a : std::size_t(part_of[a]);
+      std::int32_t p = table_.first_path[activity];
+      for (const Path& path : whole.paths_of(a)) {
+        const double bytes = moved[std::size_t(p++)];
+        if (bytes <= 0) continue;
+        for (const Use& use : path.uses) each(use.link, use.weight * bytes, activities_[activity].what.job);
+      }
+    }
   };
 
   LinkReport report;
@@ -81,11 +86,11 @@ std::vector<LinkReport> Engine::link_reports(const Machine& machine) const {
     if (const auto found = hot.find(link); found != hot.end())
       found->second->by_job[std::size_t(job)] += bytes / capacity(link);
   });
-  for (const auto& [link, seconds] : flows_->full_times(span))
+  for (const auto& [link, seconds] : flows_.full_times(span))
     if (const auto found = hot.find(link); found != hot.end()) found->second->full = seconds;
 
   std::vector<LinkReport> reports(jobs_.size(), report);
-  for (const auto& [slowed, seconds] : flows_->slowed())
+  for (const auto& [slowed, seconds] : flows_.slowed())
     reports[std::size_t(slowed.whom.job)].slowed.push_back(
         {.by = slowed.by,
          .link = slowed.link,

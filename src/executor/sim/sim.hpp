@@ -24,7 +24,8 @@ struct SimulatedJob {
 
 /// Executes the schedules side by side; one trace each, all on one clock. The first job's network shares the links.
 /// Deterministic. Throws UserError where all jobs repeat, or one has not measured anything before the others ended.
-std::vector<Trace> simulate(const std::vector<SimulatedJob>& jobs, const Machine& machine);
+/// `fold`: symmetric replicas are simulated once where that changes nothing.
+std::vector<Trace> simulate(const std::vector<SimulatedJob>& jobs, const Machine& machine, bool fold = true);
 
 /// Executes one schedule on the modelled machine.
 Trace simulate(const Schedule& schedule, const Machine& machine, const Placement& placement,

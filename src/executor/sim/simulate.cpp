@@ -3,6 +3,8 @@
 #include <cstdint>
 #include <iterator>
 #include <memory>
+#include <optional>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -10,25 +12,32 @@
 #include <dlnb/error.hpp>
 
 #include "executor/sim/engine.hpp"
+#include "executor/sim/fold.hpp"
 #include "executor/sim/memory.hpp"
 #include "executor/sim/sim.hpp"
 
 namespace dlnb {
 namespace {
 
+std::span<const sim::Runner> runners_of(std::size_t job, const sim::Lines& lines,
+                                        const std::vector<sim::Job>& jobs) {
+  const auto first = std::size_t(jobs[job].first_runner);
+  const auto end = job + 1 < jobs.size() ? std::size_t(jobs[job + 1].first_runner) : lines.runners.size();
+  return std::span(lines.runners).subspan(first, end - first);
+}
+
 /// Refuses traces that would not leave a quarter of the memory to everything else.
-void check_memory(const std::vector<SimulatedJob>& jobs, const std::vector<std::vector<sim::Role>>& roles,
-                  const std::vector<sim::Lines>& lines) {
+void check_memory(const std::vector<SimulatedJob>& jobs, const std::vector<sim::Role>& roles,
+                  const sim::Lines& lines, const std::vector<sim::Job>& numbered) {
   double bytes = 0;
   std::int64_t iterations = 0, ranks = 0;
   for (std::size_t j = 0; j < jobs.size(); ++j) {
-    const Schedule& schedule = jobs[j].schedule;
-    double values = double(schedule.grid.ranks()) * 2;
-    for (const sim::Runner& runner : lines[j].runners)
-      values += double(roles[j][std::size_t(runner.role)].form->values());
+    double values = double(jobs[j].placement.size()) * 2;
+    for (const sim::Runner& runner : runners_of(j, lines, numbered))
+      values += double(roles[std::size_t(runner.role)].form->values());
     bytes += jobs[j].spec.iterations * values * double(sizeof(std::int64_t));
     iterations += jobs[j].spec.iterations;
-    ranks += schedule.grid.ranks();
+    ranks += std::int64_t(jobs[j].placement.size());
   }
   const Bytes memory = sim::memory_of_this_host();
   if (bytes > 0.75 * double(memory.value))
@@ -40,9 +49,12 @@ void check_memory(const std::vector<SimulatedJob>& jobs, const std::vector<std::
         "ask for fewer iterations or ranks");
 }
 
-/// `values`: where every runner's are.
-Trace empty_trace(const SimulatedJob& job, const std::vector<sim::Role>& roles, const sim::Lines& lines,
-                  const Network& network, std::vector<std::int64_t*>& values) {
+/// Of a job whose number is `index`; says there where every runner's values are.
+Trace empty_trace(const SimulatedJob& job, std::size_t index, const std::vector<sim::Role>& roles,
+                  const sim::Lines& lines, const Network& network, std::vector<sim::Job>& numbered) {
+  std::vector<std::int64_t*>& values = numbered[index].values;
+  values.clear();
+  const auto runners = runners_of(index, lines, numbered);
   Trace trace;
   trace.executor = "sim";
   trace.library = std::string(network.name);
@@ -52,12 +64,12 @@ Trace empty_trace(const SimulatedJob& job, const std::vector<sim::Role>& roles, 
     return std::size_t(trace.iterations) * roles[std::size_t(runner.role)].form->values();
   };
   std::size_t size = 0;
-  for (const sim::Runner& runner : lines.runners) size += values_of(runner);
+  for (const sim::Runner& runner : runners) size += values_of(runner);
   // One block for all ranks, which lives as long as one of them is kept.
   const std::shared_ptr<std::int64_t[]> block = std::make_shared_for_overwrite<std::int64_t[]>(size);
   sim::prefer_large_pages(block.get(), size * sizeof(std::int64_t));
   std::int64_t* next = block.get();
-  for (const sim::Runner& runner : lines.runners) {
+  for (const sim::Runner& runner : runners) {
     values.push_back(next);
     next += values_of(runner);
   }
@@ -66,8 +78,9 @@ Trace empty_trace(const SimulatedJob& job, const std::vector<sim::Role>& roles, 
     rank.rank = std::int64_t(r);
     rank.iteration_begin.resize(std::size_t(trace.iterations));
     rank.iteration_end.resize(std::size_t(trace.iterations));
-    const auto runner = std::size_t(lines.runner_of[r]);
-    rank.simulated = {roles[std::size_t(lines.runners[runner].role)].form, {block, values[runner]}};
+    const auto runner = std::size_t(lines.runner_of[std::size_t(numbered[index].first_rank) + r]);
+    rank.simulated = {roles[std::size_t(lines.runners[runner].role)].form,
+                      {block, values[runner - std::size_t(numbered[index].first_runner)]}};
   }
   return trace;
 }
@@ -104,64 +117,90 @@ void check(const SimulatedJob& job) {
 
 }  // namespace
 
-std::vector<Trace> simulate(const std::vector<SimulatedJob>& jobs, const Machine& machine) {
+std::vector<Trace> simulate(const std::vector<SimulatedJob>& jobs, const Machine& machine, bool fold) {
   DLNB_REQUIRE(!jobs.empty(), "a simulation has a job");
   const Network& network = entry_called(networks::all(), jobs.front().spec.network, "--network");
   if (std::ranges::all_of(jobs, &SimulatedJob::repeats))
     throw UserError("repeat", "all jobs repeat for as long as the others run", "let one of them not repeat");
 
-  std::vector<std::vector<sim::Role>> roles;
+  std::vector<sim::Role> roles;
   std::vector<std::size_t> role_counts;
   std::vector<sim::Lines> lines;
   std::vector<sim::Disturbance> disturbances;
+  std::vector<bool> apart;
   std::int64_t ranks = 0;
   for (const SimulatedJob& job : jobs) {
     check(job);
     ranks += job.schedule.grid.ranks();
     if (ranks >= INT32_MAX) throw UserError("--ranks", "the simulator numbers ranks with 31 bits");
-    roles.emplace_back();
+    std::vector<sim::Role> of_job;
     for (const Program& program : job.schedule.programs) {
-      roles.back().push_back(sim::reduce(program, job.schedule.grid));
-      sim::share_actions(roles.back());
+      of_job.push_back(sim::reduce(program, job.schedule.grid));
+      sim::share_actions(of_job);
     }
-    role_counts.push_back(roles.back().size());
+    role_counts.push_back(of_job.size());
     disturbances.push_back(sim::make_disturbance(job.spec.noise, job.spec.seed));
-    if (!job.spec.lower.empty() && disturbances.back().noise.collectives)
+    const sim::Disturbance& disturbance = disturbances.back();
+    if (!job.spec.lower.empty() && disturbance.noise.collectives)
       throw UserError(where_of(job.spec.noise, "noise"), "a lowered schedule has no collectives to disturb",
                       "choose noise of ranks, such as periodic, or leave out --lower");
     disturbances.back().overlap_slowdown =
         job.spec.overlap_slowdown > 0 ? job.spec.overlap_slowdown : machine.software.overlap_slowdown;
-    lines.push_back(sim::connect(job.schedule, roles.back(), disturbances.back().noise.ranks != nullptr));
+    apart.push_back(!fold || disturbance.noise.ranks != nullptr || disturbance.noise.collectives != nullptr);
+    lines.push_back(sim::connect(job.schedule, of_job, disturbance.noise.ranks != nullptr));
+    std::ranges::move(of_job, std::back_inserter(roles));  // of lowered schedules they are large
   }
-  check_memory(jobs, roles, lines);
 
-  std::vector<Trace> traces;
-  std::vector<std::vector<std::int64_t*>> values(jobs.size());
-  std::vector<sim::Role> all_roles;
   Placement placement;
-  for (std::size_t j = 0; j < jobs.size(); ++j) {
-    traces.push_back(empty_trace(jobs[j], roles[j], lines[j], network, values[j]));
-    std::ranges::move(roles[j], std::back_inserter(all_roles));  // of lowered schedules they are large
-    placement.insert(placement.end(), jobs[j].placement.begin(), jobs[j].placement.end());
-  }
   std::vector<sim::Job> numbered;
-  std::int32_t first_rank = 0, first_runner = 0;
+  std::vector<std::int32_t> first_runner, job_of_runner;
   for (std::size_t j = 0; j < jobs.size(); ++j) {
-    numbered.push_back({first_rank, first_runner, jobs[j].spec.warmup,
-                        jobs[j].spec.warmup + jobs[j].spec.iterations, jobs[j].start.value, jobs[j].repeats,
-                        &traces[j], std::move(values[j]), &disturbances[j]});
-    note(disturbances[j], traces[j]);
-    first_rank += std::int32_t(jobs[j].placement.size());
-    first_runner += std::int32_t(lines[j].runners.size());
+    first_runner.push_back(std::int32_t(job_of_runner.size()));
+    numbered.push_back({std::int32_t(placement.size()),
+                        first_runner.back(),
+                        jobs[j].spec.warmup,
+                        jobs[j].spec.warmup + jobs[j].spec.iterations,
+                        jobs[j].start.value,
+                        jobs[j].repeats,
+                        nullptr,
+                        {},
+                        &disturbances[j]});
+    placement.insert(placement.end(), jobs[j].placement.begin(), jobs[j].placement.end());
+    job_of_runner.insert(job_of_runner.end(), lines[j].runners.size(), std::int32_t(j));
   }
-  const sim::Lines all_lines = sim::side_by_side(lines, role_counts);
-  sim::Engine engine(all_roles, all_lines, numbered, machine, placement, network);
-  engine.run();
-  std::vector<LinkReport> reports = engine.link_reports(machine);
-  for (std::size_t j = 0; j < jobs.size(); ++j) traces[j].links = std::move(reports[j]);
-  for (std::size_t j = 0; j < jobs.size(); ++j)
-    if (jobs[j].repeats) cut(traces[j], engine.completed_iterations(j), jobs[j]);
-  return traces;
+  const sim::Lines whole = sim::side_by_side(lines, role_counts);
+  lines.clear();
+  const sim::Capacities capacities(machine);
+  const sim::PathTable table = sim::find_paths(roles, whole, job_of_runner, machine, placement, capacities);
+  sim::Folding folding(roles, whole, table, capacities, job_of_runner, apart);
+  while (true) {
+    const std::optional<sim::Folded> folded = folding.fold();
+    const sim::Lines& simulated = folded ? folded->lines : whole;
+    for (std::size_t j = 0; j < jobs.size(); ++j)
+      numbered[j].first_runner =
+          folded ? folded->runner_of_runner[std::size_t(first_runner[j])] : first_runner[j];
+    check_memory(jobs, roles, simulated, numbered);
+    std::vector<Trace> traces(jobs.size());
+    for (std::size_t j = 0; j < jobs.size(); ++j) {
+      traces[j] = empty_trace(jobs[j], j, roles, simulated, network, numbered);
+      numbered[j].trace = &traces[j];
+      note(disturbances[j], traces[j]);
+    }
+    const auto members = folded ? std::span(folded->members) : std::span<const std::int32_t>{};
+    sim::Engine engine(roles, simulated, folded ? folded->table : table, members, numbered, capacities,
+                       machine, placement, network);
+    if (const std::optional<sim::Flows::Torn> torn = engine.run()) {
+      folding.split(*folded, torn->activity, torn->link);
+      continue;
+    }
+    const auto part_of = folded ? std::span(folded->part_of) : std::span<const std::int32_t>{};
+    std::vector<LinkReport> reports = engine.link_reports(machine, table, part_of);
+    for (std::size_t j = 0; j < jobs.size(); ++j) {
+      traces[j].links = std::move(reports[j]);
+      if (jobs[j].repeats) cut(traces[j], engine.completed_iterations(j), jobs[j]);
+    }
+    return traces;
+  }
 }
 
 Trace simulate(const Schedule& schedule, const Machine& machine, const Placement& placement,

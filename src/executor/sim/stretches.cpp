@@ -17,8 +17,8 @@ void Engine::find_private_activities() {
         std::ranges::all_of(seats, [&](const Seat& seat) { return role(seat) == role(seats.front()); });
     // Between the collectives of a stretch ranks would compute at their own pace.
     is_private = is_private && !(pace_ && pace_->disturbs(positions_[std::size_t(seats.front().runner)].job));
-    for (std::int32_t p = first_path_[a]; p < first_path_[a + 1]; ++p)
-      is_private = is_private && !flows_->is_contended(p);
+    for (std::int32_t p = table_.first_path[a]; p < table_.first_path[a + 1]; ++p)
+      is_private = is_private && !flows_.is_contended(p);
     activities_[a].is_private = is_private;
   }
 }
@@ -36,7 +36,7 @@ void Engine::start_stretch(std::int32_t index, const Role& role, const Action& f
     if (action.doing == Doing::compute) {
       if (action.amount > 0) at = snap(at + action.amount);
     } else if (action.doing == Doing::collective) {
-      const Path& path = paths_[std::size_t(path_of(index, action.kind, action.amount))];
+      const Path& path = table_.paths[std::size_t(path_of(index, action.kind, action.amount))];
       const double bytes = action.amount * path.share;
       at = snap(at + path.delay(action.amount));
       if (bytes > 0) at = snap(at + bytes / path.alone);
@@ -67,7 +67,7 @@ void Engine::count_moved(std::int32_t index) {
     const Action& action = role.actions[std::size_t(first + i)];
     if (action.doing != Doing::collective) continue;
     const std::int32_t taken = path_of(index, action.kind, action.amount);
-    moved_[std::size_t(taken)] += action.amount * paths_[std::size_t(taken)].share;
+    moved_[std::size_t(taken)] += action.amount * table_.paths[std::size_t(taken)].share;
   }
 }
 
