@@ -58,7 +58,7 @@ class OperationTimes {
 
 /// Times of the operations of a simulated rank. It goes from one operation to the next at once, so that the end of one is
 /// the begin of the next; and only what it does not wait for completes at another time than it ends. Ranks that go in step
-/// for the whole run share the values, all ranks of a role the form.
+/// for the whole run, as then those do that they talk to, share the values; all ranks of a role the form.
 struct SharedTimes {
   struct Form {
     std::vector<std::int32_t>

@@ -23,18 +23,23 @@ Attribution attribute(const Schedule& schedule, const Trace& trace, Arrivals& ar
     arrivals.load(iteration);
     for (std::size_t rank = 0; rank < trace.ranks.size(); ++rank) {
       Breakdown& breakdown = attribution.of[rank][std::size_t(iteration)];
+      if (const auto stand_in = std::size_t(arrivals.stand_in(std::int64_t(rank))); stand_in != rank) {
+        breakdown = attribution.of[stand_in][std::size_t(iteration)];
+        continue;
+      }
+      const std::int64_t alike = arrivals.alike(std::int64_t(rank));
       breakdown.time = trace.ranks[rank].iteration_end[std::size_t(iteration)] -
                        trace.ranks[rank].iteration_begin[std::size_t(iteration)];
       DLNB_REQUIRE(breakdown.time >= 0, "an iteration ends after it begins");
       walk(arrivals, std::int64_t(rank), scratch,
            [&](OperationIndex index, Cause cause, std::int64_t begin, std::int64_t end) {
              if (cause == Cause::compute) return;
-             tallies.add_exposed(std::int64_t(rank), index, end - begin);
+             tallies.add_exposed(std::int64_t(rank), index, alike * (end - begin));
              if (cause == Cause::transfer) breakdown.transfer += end - begin;
              if (cause == Cause::straggler_wait) breakdown.straggler_wait += end - begin;
              if (cause == Cause::pipeline_bubble) breakdown.pipeline_bubble += end - begin;
            });
-      tallies.add_rank(arrivals, std::int64_t(rank), scratch);
+      tallies.add_ranks(arrivals, std::int64_t(rank), alike, scratch);
       breakdown.compute = breakdown.time - breakdown.sync();
     }
   }

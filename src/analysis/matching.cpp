@@ -37,6 +37,7 @@ void match_collectives(Matching& matching) {
   const std::size_t roles = matching.programs.size();
   for (std::size_t role = 0; role < roles; ++role) {
     MatchedProgram& program = matching.programs[role];
+    std::map<std::int32_t, std::vector<OperationIndex>> of_channel;
     for (std::size_t i = 0; i < program.operations.size(); ++i) {
       const Operation& operation = program.operations[i];
       if (!is_collective(operation.kind)) continue;
@@ -46,8 +47,11 @@ void match_collectives(Matching& matching) {
         matching.channels.push_back(make_channel(*matching.schedule, operation));
         counts.emplace_back(roles);
       }
-      program.collectives.push_back(
-          {OperationIndex(i), place->second, std::int32_t(counts[std::size_t(place->second)][role]++)});
+      of_channel[place->second].push_back(OperationIndex(i));
+    }
+    for (auto& [channel, operations] : of_channel) {
+      counts[std::size_t(channel)][role] = std::int64_t(operations.size());
+      program.collectives.push_back({channel, std::move(operations)});
     }
   }
   for (std::size_t c = 0; c < counts.size(); ++c) {

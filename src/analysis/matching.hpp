@@ -20,10 +20,10 @@ struct CollectiveChannel {
   std::vector<std::int32_t> group_of;  ///< [rank], dense
 };
 
-struct MatchedCollective {
-  OperationIndex operation = 0;
+/// The collectives of a program on one channel, in order.
+struct MatchedCollectives {
   std::int32_t channel = 0;
-  std::int32_t ordinal = 0;  ///< n-th of its channel
+  std::vector<OperationIndex> operations;
 };
 
 /// The messages of a program to or from one peer, in order.
@@ -44,7 +44,7 @@ struct Brief {
 struct MatchedProgram {
   std::vector<Operation> operations;
   std::vector<Brief> briefs;  ///< parallel to them
-  std::vector<MatchedCollective> collectives;
+  std::vector<MatchedCollectives> collectives;
   std::vector<MatchedMessages> messages;
   std::vector<std::vector<OperationIndex>> waited;  ///< waits: the operations they finish
 };

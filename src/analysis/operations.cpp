@@ -59,15 +59,16 @@ OperationTallies::OperationTallies(const Matching& matching, int iterations)
   }
 }
 
-void OperationTallies::add_rank(const Arrivals& arrivals, std::int64_t rank, const Walk& walked) {
+void OperationTallies::add_ranks(const Arrivals& arrivals, std::int64_t rank, std::int64_t alike,
+                                 const Walk& walked) {
   const auto& row_of = rows_of(rank);
   const OperationTimes times = arrivals.times(rank);
   for (const OperationIndex index : moving_[std::size_t(matching_.role_of[std::size_t(rank)])]) {
     const auto i = std::size_t(index);
     Tally& tally = tallies_[std::size_t(row_of[i])];
     const std::int64_t completed = times.completed(i);
-    tally.from_own_arrival.add(std::max<std::int64_t>(completed - times.begin(i), 0));
-    tally.from_last_arrival.add(std::max<std::int64_t>(completed - walked.last[i], 0));
+    tally.from_own_arrival.add(std::max<std::int64_t>(completed - times.begin(i), 0), alike);
+    tally.from_last_arrival.add(std::max<std::int64_t>(completed - walked.last[i], 0), alike);
   }
 }
 

@@ -18,9 +18,9 @@ class OperationTallies {
  public:
   OperationTallies(const Matching& matching, int iterations);
 
-  /// Adds a rank's loaded iteration, which has just been walked.
-  void add_rank(const Arrivals& arrivals, std::int64_t rank, const Walk& walked);
-  /// A piece of it that this operation caused and that was not compute. Nanoseconds.
+  /// Adds a rank's loaded iteration, which has just been walked, for so many ranks that are alike.
+  void add_ranks(const Arrivals& arrivals, std::int64_t rank, std::int64_t alike, const Walk& walked);
+  /// A piece of it that this operation caused and that was not compute. Nanoseconds of all of them.
   void add_exposed(std::int64_t rank, OperationIndex operation, std::int64_t time) {
     const std::int32_t row = rows_of(rank)[std::size_t(operation)];
     if (row != nothing) tallies_[std::size_t(row)].exposed += double(time);

@@ -21,10 +21,10 @@ std::size_t nearest_rank(std::size_t count, double p);
 /// Samples of which many are equal, as durations of ranks in step are: each value is kept once, with how often it occurred.
 class CountedSamples {
  public:
-  void add(std::int64_t value) {
+  void add(std::int64_t value, std::int64_t count = 1) {
     Run& run = recent_[std::uint64_t(value) * 0x9e3779b97f4a7c15 >> (64 - recent_bits)];
     if (run.value != value || run.count == 0) replace(run, value);
-    ++run.count;
+    run.count += count;
   }
   /// Of nanoseconds, in seconds.
   Spread spread();

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "analysis/analysis.hpp"
 #include "config/config.hpp"
 #include "executor/sim/sim.hpp"
 #include "machine/machine.hpp"
@@ -103,6 +104,25 @@ void expect_same_links(const LinkReport& folded, const LinkReport& apart) {
     EXPECT_NEAR(folded.slowed[s].lost, apart.slowed[s].lost, 1e-9 * (1 + apart.lost));
 }
 
+void expect_same_metrics(const Metrics& folded, const Metrics& apart) {
+  ASSERT_EQ(folded.named.size(), apart.named.size());
+  for (std::size_t m = 0; m < apart.named.size(); ++m)
+    EXPECT_EQ(folded.named[m].value, apart.named[m].value) << apart.named[m].name;
+  ASSERT_EQ(folded.operations.size(), apart.operations.size());
+  for (std::size_t o = 0; o < apart.operations.size(); ++o) {
+    const OperationRow &row = folded.operations[o], &expected = apart.operations[o];
+    EXPECT_EQ(row.count, expected.count);
+    EXPECT_EQ(row.exposed, expected.exposed);
+    EXPECT_EQ(row.algorithm_bandwidth, expected.algorithm_bandwidth);
+    EXPECT_EQ(row.time.count, expected.time.count);
+    EXPECT_EQ(row.time.mean, expected.time.mean);
+    EXPECT_EQ(row.time.p95, expected.time.p95);
+  }
+  ASSERT_EQ(folded.iterations.size(), apart.iterations.size());
+  for (std::size_t i = 0; i < apart.iterations.size(); ++i)
+    EXPECT_EQ(folded.iterations[i].communication_fraction, apart.iterations[i].communication_fraction);
+}
+
 /// Of the folded run.
 std::vector<Trace> both(const std::vector<SimulatedJob>& jobs, const Machine& machine) {
   std::vector<Trace> folded = simulate(jobs, machine);
@@ -111,6 +131,7 @@ std::vector<Trace> both(const std::vector<SimulatedJob>& jobs, const Machine& ma
     SCOPED_TRACE(fmt::format("job {}", j));
     expect_same_times(folded[j], apart[j]);
     expect_same_links(folded[j].links, apart[j].links);
+    expect_same_metrics(analyse(folded[j], jobs[j].schedule), analyse(apart[j], jobs[j].schedule));
   }
   return folded;
 }
