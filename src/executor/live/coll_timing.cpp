@@ -56,13 +56,10 @@ std::int64_t CollTimer::back_to_back(const CollMoves& moves, std::vector<std::in
       series[std::size_t(i)] = now - previous;
       previous = now;
     }
-  } else if (outstanding_) {
-    for (int i = first; i < last; ++i) once(moves);
+  } else if (!outstanding_ && moves.form == CollMoves::Form::one) {
+    transport_.repeat(moves.first, last - first, place_.beats);
   } else {
-    for (int i = first; i < last; ++i) {
-      place_.beat();
-      carry_out(transport_, moves);
-    }
+    for (int i = first; i < last; ++i) once(moves);
   }
   if (moves.closing && last == spec_.iterations) transport_.run(*moves.closing);
   return clock_.now() - begin;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <cstdlib>
@@ -35,6 +36,11 @@ struct Transfer {
   const std::int64_t* parts_received = nullptr;
   bool on_host = false;  ///< the buffers are not what `allocate` gave: what ranks tell each other besides
 };
+
+/// For a counter that one thread writes and others read.
+inline void count_one(std::atomic<std::uint32_t>& counter) {
+  counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
+}
 
 /// One rank's end of a communication library. Header only and free of our other types' code, because
 /// implementations may live in modules loaded at run time.
@@ -114,6 +120,14 @@ class Transport {
   virtual bool test(int slot) = 0;
   virtual void wait(int slot) = 0;
   virtual void run(const Transfer& transfer) = 0;
+  /// The same transfer again and again; `begun` counts those that have begun. What does not change is found out once,
+  /// before the loop.
+  virtual void repeat(const Transfer& transfer, int times, std::atomic<std::uint32_t>& begun) {
+    for (int i = 0; i < times; ++i) {
+      count_one(begun);
+      run(transfer);
+    }
+  }
 
   /// Ends the whole world: waiting ranks throw LostRank with `why`, or their processes end with `code` and say `why`
   /// unless it is empty.

@@ -12,6 +12,7 @@
 #include <dlnb/units.hpp>
 
 #include "executor/live/cpus.hpp"
+#include "executor/live/transport.hpp"  // count_one
 
 namespace dlnb {
 
@@ -32,7 +33,7 @@ struct Place {
   /// One store, of what is not waited for.
   void pass(int place) { at.store(~place, std::memory_order_relaxed); }
   /// Between `enter` and `leave` of something long: the rank goes on, the wait counts from anew.
-  void beat() { beats.store(beats.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed); }
+  void beat() { count_one(beats); }
 
   /// The place a value of `at` stands for; −1: before all.
   static int number(int at) { return at >= 0 ? at : at == before_all ? -1 : ~at; }

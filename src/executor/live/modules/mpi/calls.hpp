@@ -5,6 +5,7 @@
 
 #include <mpi.h>
 
+#include <atomic>
 #include <cstdint>
 #include <functional>
 #include <vector>
@@ -35,7 +36,21 @@ inline constexpr int most_requests = 2;
 
 /// Starts it and returns how many requests it took.
 int start(const Call& call, Types& types, std::int64_t largest_count, MPI_Request* requests);
-void run(const Call& call, Types& types, std::int64_t largest_count);
+/// Carries it out so many times.
+struct Repeats {
+  int times = 1;
+  std::atomic<std::uint32_t>& begun;  ///< of these
+
+  /// `operation` returns MPI's code.
+  template <typename Operation>
+  void operator()(const Operation& operation) const {
+    for (int i = 0; i < times; ++i) {
+      count_one(begun);
+      check(operation());
+    }
+  }
+};
+void run(const Call& call, Types& types, std::int64_t largest_count, const Repeats& repeats);
 
 /// The input as MPI wants it.
 inline const void* input_of(const Transfer& t) {

@@ -148,40 +148,47 @@ int start(const Call& call, Types& types, std::int64_t largest, MPI_Request* req
   return 1;
 }
 
-void run(const Call& call, Types& types, std::int64_t largest) {
-  const Transfer& t = call.transfer;
+void run(const Call& call, Types& types, std::int64_t largest, const Repeats& repeats) {
+  const Transfer t = call.transfer;
   const MPI_Comm comm = call.communicator;
+  const void* const input = input_of(t);
   if (t.kind == OperationKind::all_reduce) {
-    if (t.elements_received <= largest)  // all but the very large, without a detour
-      return check(MPI_Allreduce(input_of(t), t.receive, int(t.elements_received), types.element(t.dtype),
-                                 types.sum(t.dtype), comm));
     const Pieces p = pieces_of(t, types, largest);
-    check(MPI_Allreduce(input_of(t), t.receive, p.first.count, p.first.type, p.first.sum, comm));
-    if (p.rest.count > 0)
-      check(MPI_Allreduce(p.rest_input, p.rest_at, p.rest.count, p.rest.type, p.rest.sum, comm));
-    return;
+    if (p.rest.count == 0)
+      return repeats(
+          [&] { return MPI_Allreduce(input, t.receive, p.first.count, p.first.type, p.first.sum, comm); });
+    return repeats([&] {
+      check(MPI_Allreduce(input, t.receive, p.first.count, p.first.type, p.first.sum, comm));
+      return MPI_Allreduce(p.rest_input, p.rest_at, p.rest.count, p.rest.type, p.rest.sum, comm);
+    });
   }
   if (t.parts_sent) {
     const Uneven u = uneven(call, types, largest);
     const MPI_Datatype type = types.element(t.dtype);
-    return check(u.sent_types ? MPI_Alltoallw(t.send, u.sent, u.sent_at, u.sent_types, t.receive, u.received,
-                                              u.received_at, u.received_types, comm)
-                              : MPI_Alltoallv(t.send, u.sent, u.sent_at, type, t.receive, u.received,
-                                              u.received_at, type, comm));
+    return repeats([&] {
+      return u.sent_types ? MPI_Alltoallw(t.send, u.sent, u.sent_at, u.sent_types, t.receive, u.received,
+                                          u.received_at, u.received_types, comm)
+                          : MPI_Alltoallv(t.send, u.sent, u.sent_at, type, t.receive, u.received,
+                                          u.received_at, type, comm);
+    });
   }
   const Items i = items_of(t.dtype, share_of(t, call.members), total_of(t), types, largest);
   switch (t.kind) {
     case OperationKind::all_gather:
-      return check(MPI_Allgather(input_of(t), i.count, i.type, t.receive, i.count, i.type, comm));
+      return repeats([&] { return MPI_Allgather(input, i.count, i.type, t.receive, i.count, i.type, comm); });
     case OperationKind::reduce_scatter:
-      return check(MPI_Reduce_scatter_block(input_of(t), t.receive, i.count, i.type, i.sum, comm));
+      return repeats(
+          [&] { return MPI_Reduce_scatter_block(input, t.receive, i.count, i.type, i.sum, comm); });
     case OperationKind::all_to_all:
-      return check(MPI_Alltoall(input_of(t), i.count, i.type, t.receive, i.count, i.type, comm));
-    case OperationKind::broadcast: return check(MPI_Bcast(t.receive, i.count, i.type, t.peer, comm));
-    case OperationKind::send: return check(MPI_Send(t.send, i.count, i.type, t.peer, t.tag, comm));
+      return repeats([&] { return MPI_Alltoall(input, i.count, i.type, t.receive, i.count, i.type, comm); });
+    case OperationKind::broadcast:
+      return repeats([&] { return MPI_Bcast(t.receive, i.count, i.type, t.peer, comm); });
+    case OperationKind::send:
+      return repeats([&] { return MPI_Send(t.send, i.count, i.type, t.peer, t.tag, comm); });
     case OperationKind::recv:
-      return check(MPI_Recv(t.receive, i.count, i.type, t.peer, t.tag, comm, MPI_STATUS_IGNORE));
-    default: return check(MPI_Barrier(comm));
+      return repeats(
+          [&] { return MPI_Recv(t.receive, i.count, i.type, t.peer, t.tag, comm, MPI_STATUS_IGNORE); });
+    default: return repeats([&] { return MPI_Barrier(comm); });
   }
 }
 

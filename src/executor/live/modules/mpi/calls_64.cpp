@@ -83,33 +83,39 @@ int start(const Call& call, Types& types, std::int64_t, MPI_Request* request) {
   return 1;
 }
 
-void run(const Call& call, Types& types, std::int64_t) {
-  const Transfer& t = call.transfer;
+void run(const Call& call, Types& types, std::int64_t, const Repeats& repeats) {
+  const Transfer t = call.transfer;
   const MPI_Datatype type = types.element(t.dtype);
+  const MPI_Op sum = types.sum(t.dtype);
   const MPI_Comm comm = call.communicator;
   const MPI_Count sent = t.elements_sent, received = t.elements_received;
+  const void* const input = input_of(t);
   switch (t.kind) {
     case OperationKind::all_reduce:
-      return check(MPI_Allreduce_c(input_of(t), t.receive, received, type, types.sum(t.dtype), comm));
+      return repeats([&] { return MPI_Allreduce_c(input, t.receive, received, type, sum, comm); });
     case OperationKind::all_gather:
-      return check(MPI_Allgather_c(input_of(t), sent, type, t.receive, sent, type, comm));
+      return repeats([&] { return MPI_Allgather_c(input, sent, type, t.receive, sent, type, comm); });
     case OperationKind::reduce_scatter:
-      return check(
-          MPI_Reduce_scatter_block_c(input_of(t), t.receive, received, type, types.sum(t.dtype), comm));
+      return repeats([&] { return MPI_Reduce_scatter_block_c(input, t.receive, received, type, sum, comm); });
     case OperationKind::all_to_all: {
       if (t.parts_sent) {
         const Uneven u = uneven(call);
-        return check(MPI_Alltoallv_c(t.send, u.sent, u.sent_at, type, t.receive, u.received, u.received_at,
-                                     type, comm));
+        return repeats([&] {
+          return MPI_Alltoallv_c(t.send, u.sent, u.sent_at, type, t.receive, u.received, u.received_at, type,
+                                 comm);
+        });
       }
       const MPI_Count part = sent / call.members;
-      return check(MPI_Alltoall_c(input_of(t), part, type, t.receive, part, type, comm));
+      return repeats([&] { return MPI_Alltoall_c(input, part, type, t.receive, part, type, comm); });
     }
-    case OperationKind::broadcast: return check(MPI_Bcast_c(t.receive, received, type, t.peer, comm));
-    case OperationKind::send: return check(MPI_Send_c(t.send, sent, type, t.peer, t.tag, comm));
+    case OperationKind::broadcast:
+      return repeats([&] { return MPI_Bcast_c(t.receive, received, type, t.peer, comm); });
+    case OperationKind::send:
+      return repeats([&] { return MPI_Send_c(t.send, sent, type, t.peer, t.tag, comm); });
     case OperationKind::recv:
-      return check(MPI_Recv_c(t.receive, received, type, t.peer, t.tag, comm, MPI_STATUS_IGNORE));
-    default: return check(MPI_Barrier(comm));
+      return repeats(
+          [&] { return MPI_Recv_c(t.receive, received, type, t.peer, t.tag, comm, MPI_STATUS_IGNORE); });
+    default: return repeats([&] { return MPI_Barrier(comm); });
   }
 }
 

@@ -112,13 +112,14 @@ class MpiTransport final : public Transport {
   }
 
   void run(const Transfer& transfer) override {
-    if (!yields_ || slots_.empty()) {
-      mpi::run(call(transfer, parts_), *types_, options_.largest_count);
-      return;
-    }
-    const int spare = int(slots_.size()) - 1;  // reserve() made one more than was asked for
-    start(spare, transfer);
-    wait(spare);
+    if (naps()) return run_with_naps(transfer);
+    std::atomic<std::uint32_t> begun = 0;
+    mpi::run(call(transfer, parts_), *types_, options_.largest_count, {1, begun});
+  }
+
+  void repeat(const Transfer& transfer, int times, std::atomic<std::uint32_t>& begun) override {
+    if (naps()) return Transport::repeat(transfer, times, begun);
+    mpi::run(call(transfer, parts_), *types_, options_.largest_count, {times, begun});
   }
 
   // A rank that hangs inside MPI cannot be reached through MPI. Launchers end a world of which one process
@@ -134,6 +135,12 @@ class MpiTransport final : public Transport {
     MPI_Comm communicator;
     int members;
   };
+  bool naps() const { return yields_ && !slots_.empty(); }
+  void run_with_naps(const Transfer& transfer) {
+    const int spare = int(slots_.size()) - 1;  // reserve() made one more than was asked for
+    start(spare, transfer);
+    wait(spare);
+  }
   static constexpr int yields_before_naps = 5;
   static void nap() {
     constexpr timespec time{0, 30'000};
