@@ -80,7 +80,7 @@ class Comparison {
                        shape_of(pair.operation, DataType::float32, size, place_.members, spec_.definitions)};
     std::byte *const send = transport_.allocate(size), *const receive = transport_.allocate(size);
     const CollMoves moves = moves_of(row, spec_, place_, transport_, send, receive);
-    spec_.iterations = int(std::clamp<std::int64_t>((16 << 20) / size, 10, 5000));
+    spec_.iterations = int(std::clamp<std::int64_t>((16 << 20) / size, 3, 5000));
     const int elements = int(row.shape.count);
 
     const auto bare = [&] {
