@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "executor/sim/coll.hpp"
+#include "executor/sim/sim.hpp"
 #include "machine/machine.hpp"
 
 namespace dlnb {
@@ -49,6 +50,78 @@ INSTANTIATE_TEST_SUITE_P(Shipped, Rails,
                            return std::string(test.param.machine) + "_" + std::to_string(test.param.nodes) +
                                   "_" + test.param.placement;
                          });
+
+// --- several jobs --------------------------------------------------------------------------------------------
+
+Operation repeated(OperationKind kind, AxisSet axes, std::int64_t bytes) {
+  Operation operation;
+  operation.kind = kind;
+  operation.axes = axes;
+  operation.dtype = DataType::float8;
+  operation.elements_sent = operation.elements_received = bytes;
+  return operation;
+}
+
+/// Jobs of repeated collectives, side by side on drawn devices of 64 nodes of a dragonfly, groups of four nodes.
+struct Crowd {
+  std::vector<Schedule> schedules;
+  std::vector<Placement> placements;
+  std::vector<RunSpec> specs;
+  Machine machine = load_machine("alps", "test");
+
+  explicit Crowd(std::uint64_t seed) {
+    const int nodes = 64, jobs = 4, ranks = nodes * machine.devices_per_node / jobs;
+    const Placement all = place(machine, nodes * machine.devices_per_node, "random", seed, "test");
+    for (int j = 0; j < jobs; ++j) {
+      Schedule schedule;
+      schedule.grid = ProcessGrid({{"member", ranks / (j % 2 + 1)}, {"group", j % 2 + 1}});
+      schedule.programs.push_back(
+          {0, {repeated(j < 2 ? OperationKind::all_gather : OperationKind::all_reduce, 1, 64 << 20)}, 0});
+      schedules.push_back(schedule);
+      placements.emplace_back(all.begin() + j * ranks, all.begin() + (j + 1) * ranks);
+      RunSpec spec;
+      spec.iterations = j == 0 ? 5 : 20;  // so that the first is never alone
+      specs.push_back(spec);
+    }
+  }
+  std::vector<Trace> run(const std::string& network = "max_min") {
+    std::vector<SimulatedJob> jobs;
+    for (RunSpec& spec : specs) spec.network = network;
+    for (std::size_t j = 0; j < schedules.size(); ++j)
+      jobs.push_back({schedules[j], placements[j], specs[j]});
+    return simulate(jobs, machine);
+  }
+};
+
+TEST(Jobs, OfOneRepeatedCollectiveAreNeverFasterBesideOthers) {
+  for (const std::uint64_t seed : {1, 2, 3, 4}) {
+    Crowd crowd(seed);
+
+    const Trace beside = crowd.run()[0];
+    const Trace alone = simulate(crowd.schedules[0], crowd.machine, crowd.placements[0], crowd.specs[0]);
+
+    for (std::size_t i = 0; i < alone.ranks[0].iteration_end.size(); ++i)
+      EXPECT_GE(beside.ranks[0].iteration_end[i], alone.ranks[0].iteration_end[i]);
+  }
+}
+
+TEST(Jobs, LoseLessWhereRoutesGiveWay) {
+  Crowd adaptive(1), minimal(1);
+  minimal.machine.routing = Routing::minimal;
+
+  EXPECT_LT(adaptive.run()[0].ranks[0].iteration_end.back(),
+            0.8 * double(minimal.run()[0].ranks[0].iteration_end.back()));
+}
+
+TEST(Jobs, ThatGiveWayShareLinksAsInTheTextbook) {
+  Crowd crowd(2);
+
+  const std::vector<Trace> fast = crowd.run("max_min"), plain = crowd.run("max_min_plain");
+
+  for (std::size_t j = 0; j < fast.size(); ++j)
+    for (std::size_t i = 0; i < std::size_t(std::min(fast[j].iterations, plain[j].iterations)); ++i)
+      EXPECT_NEAR(double(fast[j].ranks[0].iteration_end[i]), double(plain[j].ranks[0].iteration_end[i]), 2);
+}
 
 }  // namespace
 }  // namespace dlnb

@@ -216,7 +216,7 @@ class Laboratory:
                                   capture_output=True, text=True)
             if UNMEASURED not in done.stderr:
                 break
-        if done.returncode == 2 and "--ranks" in done.stderr:
+        if done.returncode == 2 and ("--ranks" in done.stderr or "--placement" in done.stderr):
             return done.stderr.strip()
         if done.returncode != 0:
             raise RuntimeError(f"{len(jobs)} jobs on {system.machine}: exit {done.returncode}\n{done.stderr}")

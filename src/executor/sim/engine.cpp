@@ -106,7 +106,9 @@ void Engine::happen(const Event& event) {
       if (pace_ && !pace_->is_due(event.subject, event.at)) return;
       return advance(event.subject, event.at);
     case EventKind::started: {
-      const Activity& activity = activities_[std::size_t(event.subject)];
+      Activity& activity = activities_[std::size_t(event.subject)];
+      if (!table_.goes_around.empty() && table_.paths[std::size_t(activity.path)].has_way_around)
+        activity.path = flows_.less_asked(activity.path, activity.path + 1);
       return flows_.begin(event.subject, activity.path, activity.bytes, event.at, activity.what);
     }
     case EventKind::moved: return moved(event.subject, event.at);
@@ -295,7 +297,8 @@ void Engine::start_message(std::int32_t index, double now) {
 void Engine::start(std::int32_t index, const Action& action, double now) {
   Activity& activity = activities_[std::size_t(index)];
   activity.busy = true;
-  if (action.doing == Doing::collective) activity.path = path_of(index, action.kind, action.amount);
+  if (action.doing == Doing::collective || !table_.goes_around.empty())
+    activity.path = path_of(index, action.kind, action.amount);
   const Path& path = table_.paths[std::size_t(activity.path)];
   activity.bytes = action.amount * path.share;
   activity.what.kind = action.kind;
@@ -306,15 +309,6 @@ void Engine::start(std::int32_t index, const Action& action, double now) {
   }
   events_.add(now + path.delay(action.amount), activity.bytes > 0 ? EventKind::started : EventKind::moved,
               index);
-}
-
-std::int32_t Engine::path_of(std::int32_t index, OperationKind kind, double bytes) const {
-  std::int32_t k = table_.first_known[std::size_t(index)];
-  while (kind != OperationKind::send &&
-         !(table_.known[std::size_t(k)].kind == kind && table_.known[std::size_t(k)].bytes == bytes))
-    ++k;
-  DLNB_REQUIRE(k < table_.first_known[std::size_t(index) + 1], "every operation has a path");
-  return table_.first_path[std::size_t(index)] + table_.known[std::size_t(k)].path;
 }
 
 void Engine::complete(std::int32_t index, double now) {

@@ -109,7 +109,9 @@ class Engine {
   void start_message(std::int32_t activity, double now);
   void start(std::int32_t activity, const Action& action, double now);
   /// The path for an operation of this kind and size.
-  std::int32_t path_of(std::int32_t activity, OperationKind kind, double bytes) const;
+  std::int32_t path_of(std::int32_t activity, OperationKind kind, double bytes) const {
+    return table_.path_of(std::size_t(activity), kind, bytes);
+  }
 
   void happen(const Event& event);
   /// An activity's data has moved: it is complete, unless noise holds it up.

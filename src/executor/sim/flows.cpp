@@ -102,6 +102,23 @@ Flows::Flows(const Capacities& capacities, const Network& network, std::span<con
   }
 }
 
+/// The most that would be asked of a link, over its capacity, if an activity took this path too.
+double Flows::asked(std::int32_t path) const {
+  const Way& way = ways_[std::size_t(path)];
+  double most = 0;
+  for (std::int32_t u = way.first; u < way.first + way.count; ++u) {
+    const Contended& use = contended_[std::size_t(u)];
+    const LinkState& link = links_[std::size_t(use.link)];
+    most = std::max(most, (link.demand + use.weight * way.alone) / link.capacity);
+  }
+  return most;
+}
+
+std::int32_t Flows::less_asked(std::int32_t path, std::int32_t around) const {
+  const double here = asked(path);
+  return here > 1 + tolerance && asked(around) < here ? around : path;
+}
+
 bool Flows::can_be_full(const LinkState& link) { return link.demand > link.capacity * (1 + tolerance); }
 
 void Flows::swap_uses(std::int32_t a, std::int32_t b) {

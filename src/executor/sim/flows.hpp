@@ -26,9 +26,16 @@ struct Path {
   double filling = 0;  ///< seconds more per byte of the operation's piece: it is handed on piece by piece …
   double piece = 0;    ///< … of at most so many bytes …
   double portion = 1;  ///< … and at most this part of the operation
+  bool has_way_around = false;  ///< the path behind it in the table is another for the same operation
 
   /// Seconds before the bulk of an operation of `bytes` flows.
   double delay(double bytes) const { return latency + filling * std::min(bytes * portion, piece); }
+  /// What it would have alone is at most what `other` has.
+  void never_faster_than(const Path& other) {
+    alone = std::min(alone, other.alone);
+    latency = std::max(latency, other.latency);
+    filling = std::max(filling, other.filling);
+  }
   /// Seconds an operation of `bytes` takes with every link to itself.
   double time(double bytes) const { return delay(bytes) + (bytes > 0 ? bytes * share / alone : 0); }
 };
@@ -96,6 +103,8 @@ class Flows {
 
   /// Whether others can slow an activity down along this path.
   bool is_contended(std::int32_t path) const { return ways_[std::size_t(path)].count > 0; }
+  /// Of two paths of an activity that does not flow that on whose links less is asked for; the first unless it queues.
+  std::int32_t less_asked(std::int32_t path, std::int32_t around) const;
   /// An activity begins to move `bytes` of its reference flow; where others could slow it down its rate is set by the
   /// next `settle`.
   void begin(std::int32_t activity, std::int32_t path, double bytes, double now, const Flowing& what = {});
@@ -167,6 +176,7 @@ class Flows {
   }
   std::int32_t first_use(const Activity& a) const { return ways_[std::size_t(a.way)].first; }
   static bool can_be_full(const LinkState& link);
+  double asked(std::int32_t path) const;
   void swap_uses(std::int32_t a, std::int32_t b);
   void heat(LinkState& link);
   void cool(LinkState& link, double now);

@@ -54,6 +54,11 @@ struct Lines {
   const Pair& pair(std::int32_t activity) const {
     return pairs[std::size_t(activity) - communicators.size()];
   }
+  /// Of a pair the sender's.
+  Seat first_seat(std::int32_t activity) const {
+    if (!is_pair(activity)) return seats_of(communicators[std::size_t(activity)]).front();
+    return {runner_of[std::size_t(pair(activity).sender)], pair(activity).send_line};
+  }
   std::int32_t activity(std::int32_t runner, std::int32_t line) const {
     return activity_of_line[std::size_t(runners[std::size_t(runner)].first_line + line)];
   }

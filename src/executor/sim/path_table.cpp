@@ -4,15 +4,19 @@
 #include <algorithm>
 #include <utility>
 
+#include <dlnb/error.hpp>
+
 #include "executor/sim/events.hpp"
 #include "executor/sim/paths.hpp"
+#include "executor/sim/ways_around.hpp"
 
 namespace dlnb::sim {
 namespace {
 
 /// Where several ways are left to choose from, that of the shortest time on an idle machine is taken.
 void find_paths_of(const Communicator& communicator, const std::vector<Role>& roles, const Lines& lines,
-                   std::span<const std::int32_t> job_of_runner, Paths& paths, PathTable& table) {
+                   std::span<const std::int32_t> job_of_runner, Paths& paths, PathTable& table,
+                   std::vector<Found>& found) {
   struct Tried {
     OperationKind kind;
     Choice choice;
@@ -48,6 +52,7 @@ void find_paths_of(const Communicator& communicator, const std::vector<Role>& ro
     if (tried[best].taken < 0) {
       tried[best].taken = std::int32_t(table.paths.size() - first);
       table.paths.push_back(std::move(tried[best].path));
+      found.push_back({tried[best].kind, tried[best].choice});
     }
     table.known.push_back({action.kind, action.amount, tried[best].taken});
   }
@@ -55,10 +60,20 @@ void find_paths_of(const Communicator& communicator, const std::vector<Role>& ro
 
 }  // namespace
 
+std::int32_t PathTable::path_of(std::size_t activity, OperationKind kind, double bytes) const {
+  std::int32_t k = first_known[activity];
+  while (kind != OperationKind::send &&
+         !(known[std::size_t(k)].kind == kind && known[std::size_t(k)].bytes == bytes))
+    ++k;
+  DLNB_REQUIRE(k < first_known[activity + 1], "every operation has a path");
+  return first_path[activity] + known[std::size_t(k)].path;
+}
+
 PathTable find_paths(const std::vector<Role>& roles, const Lines& lines,
                      std::span<const std::int32_t> job_of_runner, const Machine& machine,
                      const Placement& placement, const Capacities& capacities) {
   PathTable table;
+  std::vector<Found> found;
   Paths paths(machine, placement, capacities);
   const auto next_activity = [&] {
     table.first_path.push_back(std::int32_t(table.paths.size()));
@@ -67,7 +82,7 @@ PathTable find_paths(const std::vector<Role>& roles, const Lines& lines,
   table.paths.reserve(lines.activities());
   for (const Communicator& communicator : lines.communicators) {
     next_activity();
-    find_paths_of(communicator, roles, lines, job_of_runner, paths, table);
+    find_paths_of(communicator, roles, lines, job_of_runner, paths, table, found);
   }
   for (const Pair& pair : lines.pairs) {
     next_activity();
@@ -76,6 +91,9 @@ PathTable find_paths(const std::vector<Role>& roles, const Lines& lines,
     table.paths.push_back(paths.message(pair.sender, pair.receiver, job_of_runner[std::size_t(runner)]));
   }
   next_activity();
+  found.resize(table.paths.size());  // pairs
+  if (job_of_runner.back() > 0 && machine.routing == Routing::adaptive && machine.network)
+    add_ways_around(table, found, {roles, lines, job_of_runner, machine, capacities}, placement);
   return table;
 }
 

@@ -27,6 +27,10 @@ struct PathTable {
   std::vector<Path> paths;
   std::vector<Known> known;
   std::vector<std::int32_t> first_path, first_known;  ///< by activity, and one more
+  std::vector<bool> goes_around;  ///< by job: some of its paths have ways around others; empty: nobody's have
+
+  /// The path for an operation of this kind and size.
+  std::int32_t path_of(std::size_t activity, OperationKind kind, double bytes) const;
 
   std::span<const Path> paths_of(std::size_t activity) const {
     return std::span(paths).subspan(std::size_t(first_path[activity]),

@@ -38,6 +38,8 @@ class Paths {
   Path collective(OperationKind kind, std::span<const std::int32_t> ranks, const Choice& choice,
                   std::int32_t job);
   Path message(std::int32_t from, std::int32_t to, std::int32_t job);
+  /// See Router.
+  void give_way_to(std::span<const double> others) { router_.give_way_to(others); }
 
  private:
   /// What runs at the same time, side by side: the groups over one axis, the messages one step along it. Job, kind,

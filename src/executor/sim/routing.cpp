@@ -14,8 +14,8 @@
 // candidates with a preference for minimal ones are what Slingshot's switches compare for every packet (De Sensi, Di Girolamo, McMahon,
 // Roweth, Hoefler, "An In-Depth Analysis of the Slingshot Interconnect", SC 2020). Switches see queues of all links
 // at once, as here (UGAL-G); real ones see their own.
-// What is on the network: the operation itself and those of the same pattern before it. Other jobs, and other
-// operations of the same job, do not move a route.
+// What is on the network: the operation itself, those of the same pattern before it, and what other jobs take of a link
+// (`give_way_to`), as part of its capacity, times pace. Other operations of the same job do not move a route.
 #include "executor/sim/routing.hpp"
 
 #include <algorithm>
@@ -172,7 +172,8 @@ Router::Cost Router::cost_of(const std::vector<LinkIndex>& route, const Loads& l
                              double pace) const {
   const std::span<const LinkIndex> links = inside(route);
   double most = 0;
-  for (const LinkIndex link : links) most = std::max(most, loads.at(link) + bytes / capacity(link));
+  for (const LinkIndex link : links)
+    most = std::max(most, loads.at(link) + bytes / capacity(link) + pace * taken(link));
   const double queue = most > pace * (1 + tolerance) ? most - pace : 0;
   return {queue * double(links.size()), most * double(links.size())};
 }

@@ -63,6 +63,9 @@ class Router {
   /// same time, have put on the network; this operation is added. Links are numbered as the machine does.
   void lead(const Traffic& traffic, std::span<const Member> members, Loads& beside, std::vector<Use>& uses,
             std::vector<double>& latency);
+  /// From now on adaptive routes give way to what others take of the network's links, as parts of their capacity, by the
+  /// network's number of the link; empty: nothing.
+  void give_way_to(std::span<const double> others) { others_ = others; }
 
  private:
   struct Ends {
@@ -84,11 +87,13 @@ class Router {
   void choose(Ends ends, std::uint64_t seed, std::uint64_t part, const Loads& loads, double bytes,
               double pace);
   double latency_of(const std::vector<LinkIndex>& route) const;
+  double taken(LinkIndex link) const { return others_.empty() ? 0 : others_[std::size_t(link)]; }
   double capacity(LinkIndex link) const {
     return machine_.network->links()[std::size_t(link)].capacity.value;
   }
 
   const Machine& machine_;
+  std::span<const double> others_;
   std::vector<std::pair<std::size_t, Ends>> far_;  ///< flows over the network, by number, with their NICs
   std::vector<LinkIndex> route_, best_;
 };

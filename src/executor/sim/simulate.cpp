@@ -172,6 +172,8 @@ std::vector<Trace> simulate(const std::vector<SimulatedJob>& jobs, const Machine
   lines.clear();
   const sim::Capacities capacities(machine);
   const sim::PathTable table = sim::find_paths(roles, whole, job_of_runner, machine, placement, capacities);
+  // What members of a class meet on their ways may differ.
+  for (std::size_t j = 0; j < table.goes_around.size(); ++j) apart[j] = apart[j] || table.goes_around[j];
   sim::Folding folding(roles, whole, table, capacities, job_of_runner, apart);
   while (true) {
     const std::optional<sim::Folded> folded = folding.fold();

@@ -213,6 +213,41 @@ TEST(Routing, GroupsSideBySideDoNotCollide) {
   }
 }
 
+double seconds_of(const Trace& trace) {
+  return at(trace.ranks[0].iteration_end.back() - trace.ranks[0].iteration_begin[0]);
+}
+const Schedule broadcasts = same({{"pair", 2}}, {collective(OperationKind::broadcast, 1, 1'000'000)});
+
+// Both want the one cable. Whoever finds it asked for goes round.
+TEST(Routing, JobsGoRoundEachOtherWhereTheyCan) {
+  const Placement one{0, 2}, other{1, 3};
+  for (const int ways : {0, 8}) {
+    const Machine machine = machine_of({2, 1, ways, 1, 1}, Routing::adaptive);
+
+    const std::vector<Trace> together =
+        simulate({{broadcasts, one, spec(4)}, {broadcasts, other, spec(4)}}, machine);
+
+    EXPECT_NEAR(seconds_of(simulate(broadcasts, machine, one, spec(4))), 4e6, 1);
+    for (const Trace& trace : together) EXPECT_NEAR(seconds_of(trace), ways == 0 ? 8e6 : 4e6, 1);
+  }
+}
+
+// The neighbour computes for three quarters of its time: beside it the cable is shared or gone round, else it is not left.
+TEST(Routing, JobsLeaveTheShortWayOnlyWhileItIsAskedFor) {
+  const Machine machine = machine_of({2, 1, 8, 1, 1, 1000.0}, Routing::adaptive);
+  const Schedule seldom =
+      same({{"pair", 2}}, {compute(3e6), collective(OperationKind::broadcast, 1, 1'000'000)});
+  const Placement one{0, 2}, other{1, 3};
+
+  const std::vector<Trace> together =
+      simulate({{broadcasts, one, spec(4)}, {seldom, other, spec(9), {0}, true}}, machine);
+
+  // The last of four begins beside the neighbour's first, which went round itself; nobody had to wait.
+  const double alone = seconds_of(simulate(broadcasts, machine, one, spec(4)));
+  EXPECT_NEAR(alone, 4 * 1.001e6, 1);
+  EXPECT_NEAR(seconds_of(together[0]), alone, 2000);
+}
+
 TEST(Loads, AddUpByLink) {
   sim::Loads loads;
   for (int round = 0; round < 3; ++round)
