@@ -15,6 +15,8 @@ import tempfile
 sys.dont_write_bytecode = True
 from testbed_contention import JOBS, RING, RUN, SHAPE, TOOL  # noqa: E402
 
+# Two TCP connections in one queue divide a link anyhow; rates that are fair are what the simulator models.
+FAIR = ["--sharing", "fair"]
 # Non-blocking operations, as the plan issues them, of the plan's sizes.
 MEASURE = ["--overlap", "--ranks", "4", "--min-size", "512KiB", "--max-size", "4MiB", "--factor", "2", "--iterations", "3",
            "--warmup", "1"]
@@ -41,7 +43,7 @@ def main():
         sys.exit(__doc__.strip())
     program, backend, name = (sys.argv[1:] + ["mpi-openmpi", "validation"][len(sys.argv) - 2:])[:3]
     environment = RING | os.environ
-    subprocess.run([TOOL, "up", name, *SHAPE], check=True)
+    subprocess.run([TOOL, "up", name, *SHAPE, *FAIR], check=True)
     try:
         with tempfile.TemporaryDirectory() as scratch:
             folder = pathlib.Path(scratch)

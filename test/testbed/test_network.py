@@ -126,6 +126,18 @@ class Network(unittest.TestCase):
         self.assertGreaterEqual(crossed, 2 * SIZE / PAYLOAD)
         self.assertLess(crossed, 1.2 * 2 * SIZE / PAYLOAD)
 
+    def test_hosts_share_an_uplink_fairly_where_asked(self):
+        shares = {}
+        for sharing in ("fifo", "fair"):
+            have_testbed("--shape", "two-level", "--link", "100 Mbit/s", "--uplink", "50 Mbit/s", "--sharing", sharing,
+                         "--congestion-control", "reno")
+            # Four connections of one host beside one of another, which goes on as long as they.
+            rates = transfer([("h1", "h5")] * 4 + [("h2", "h6")], 5_000_000)
+            shares[sharing] = rates[-1] / (50 * PAYLOAD)
+        # Alone once the four have ended or not: one of five queued together, one of two in turn.
+        self.assertLess(shares["fifo"], 0.4)
+        self.assertAlmostEqual(shares["fair"], 0.5, delta=0.06)
+
     def test_connections_are_spread_over_spines(self):
         have_testbed("--shape", "leaf-spine")
         # Sixteen connections miss one of two spines with a chance of 2 / 2¹⁶.

@@ -30,6 +30,8 @@ class Shapes(unittest.TestCase):
         self.refuse("leaves = 1\n", "mine.toml: hosts_per_leaf", "is missing")
         self.refuse("leaves = \n", "mine.toml", "is no TOML")
         self.refuse(good, "--mtu", options=("--mtu", "1"))
+        self.refuse(good, "--sharing", "fifo or fair", options=("--sharing", "fairly"))
+        self.refuse(good.replace("= 2", "= 65") + 'sharing = "fair"\n', "mine.toml: sharing", "at most 64")
 
     def test_names_are_offered(self):
         done = tool("machine", "two-leve")

@@ -41,6 +41,18 @@ def _word(value):
     return value
 
 
+def _one_of(*words):
+    def read(value):
+        if value not in words:
+            raise ValueError(f"expected {' or '.join(words)}, found {value!r}")
+        return value
+
+    return read
+
+
+# Every host that sends has a queue of its own at every port.
+MOST_FAIR_HOSTS = 64
+
 _rate = _within(bits_per_second, "1 Mbit/s", "100 Gbit/s")
 
 
@@ -62,6 +74,11 @@ class Shape:
     burst: int = _field(
         _within(size_in_bytes, "2 KiB", "16 MiB"), "sent at once by a port that was idle", default=65_536
     )
+    sharing: str = _field(
+        _one_of("fifo", "fair"),
+        "of a port: fifo, one queue for all; fair, a queue for every host that sends, each in its turn",
+        default="fifo",
+    )
     congestion_control: str = _field(_word, "of TCP on the hosts; default: this machine's own", default="")
     summary: str = _field(_word, "one line", default="")
 
@@ -79,6 +96,8 @@ class Shape:
         text = f"{self.leaves} × {self.hosts_per_leaf} hosts at {rate_text(self.link)}"
         if self.spines:
             text += f", {self.spines} spine{'s' if self.spines > 1 else ''} at {rate_text(self.uplink)}"
+        if self.sharing == "fair":
+            text += ", senders in turn"
         return text
 
 
@@ -143,4 +162,6 @@ def load(name_or_file, changes=None):
         raise UserError(f"{file}: spines", f"{shape.leaves} leaves need at least one spine")
     if shape.spines and not shape.uplink:
         raise UserError(f"{file}: uplink", "is missing", known["uplink"].metadata["help"])
+    if shape.sharing == "fair" and shape.hosts > MOST_FAIR_HOSTS:
+        raise UserError(f"{file}: sharing", f"{shape.hosts} hosts are too many to be fair to: at most {MOST_FAIR_HOSTS}")
     return shape

@@ -184,6 +184,7 @@ def _build(name, shape):
         _shared_memory(name, host).chmod(0o1777)
     commands = {one: ["link set lo up"] for one in at}
     queues = {one: [] for one in at}
+    senders = list(plan.addresses.values()) if shape.sharing == "fair" else []
     for cable in plan.cables:
         (here, there), (device, other) = cable.ends, cable.devices
         namespaces.change(
@@ -192,7 +193,7 @@ def _build(name, shape):
         )
         for end, port in zip(cable.ends, cable.devices):
             commands[end].append(f"link set {port} up")
-            queues[end] += _queue(port, cable.rate, shape)
+            queues[end] += _queue(port, cable.rate, shape, senders)
     for one, namespace in at.items():
         namespaces.change("ip", namespace, commands[one])
         namespaces.change("tc", namespace, queues[one])
@@ -201,14 +202,30 @@ def _build(name, shape):
     _write_state(name, shape, UP)
 
 
-def _queue(port, rate, shape):
-    """A token bucket before a first-in-first-out queue: HTB counts whole frames, of merged segments each header."""
-    bucket = f"rate {rate} ceil {rate} burst {shape.burst} cburst {shape.burst} quantum 65536"
-    return [
-        f"qdisc replace dev {port} root handle 1: htb default 1",
-        f"class add dev {port} parent 1: classid 1:1 htb {bucket}",
-        f"qdisc add dev {port} parent 1:1 handle 2: bfifo limit {shape.queue}",
+def _queue(port, rate, shape, senders):
+    """A token bucket (HTB, which counts whole frames, of merged segments each header) before one first-in-first-out queue, or
+    before one per address of `senders`: those that wait then send in turn, 64 KiB each, as switches do whose inputs have
+    queues of their own."""
+
+    def bucket(assured):
+        return f"htb rate {assured} ceil {rate} burst {shape.burst} cburst {shape.burst} quantum 65536"
+
+    lines = [
+        f"qdisc replace dev {port} root handle 1: htb default ffff",
+        f"class add dev {port} parent 1: classid 1:1 {bucket(rate)}",
     ]
+    share = rate // (len(senders) + 1)  # what does not come from a host has one as well
+    for number, sender in enumerate([*senders, None], 2):
+        queue = f"{number:x}" if sender else "ffff"
+        lines += [
+            f"class add dev {port} parent 1:1 classid 1:{queue} {bucket(share)}",
+            f"qdisc add dev {port} parent 1:{queue} handle {queue}: bfifo limit {shape.queue}",
+        ]
+        if sender:
+            lines.append(
+                f"filter add dev {port} parent 1: protocol ip prio 1 u32 match ip src {sender}/32 flowid 1:{queue}"
+            )
+    return lines
 
 
 def _set_up_kernel(shape, is_switch):
