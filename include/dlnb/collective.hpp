@@ -93,6 +93,9 @@ struct Collective {
   /// The same as messages; null where switches do a part of the work. Members ≥ 2, elements ≥ 0.
   std::vector<Round> (*rounds)(OperationKind, std::span<const Member> members,
                                std::int64_t elements) = nullptr;
+  /// How many messages these are, without those of empty parts unless the operation is empty; null: at most 128 for each
+  /// member and rail.
+  std::int64_t (*messages)(OperationKind, std::span<const Member> members, std::int64_t elements) = nullptr;
 
   std::string_view tuning_name() const { return tuned_as.empty() ? name : tuned_as; }
 };

@@ -22,6 +22,7 @@ class Lowering {
   Lowering(const Schedule& schedule, const LowerSpec& spec) : schedule_(schedule), spec_(spec) {}
 
   Schedule run() {
+    refuse_many();
     Schedule lowered = schedule_;
     lowered.grid = ProcessGrid({{"rank", schedule_.grid.ranks()}});
     lowered.role_axis = 0;
@@ -72,12 +73,57 @@ class Lowering {
       }
     }
     added_ += std::int64_t(program.operations.size());
-    if (added_ > most_operations)
-      throw UserError(spec_.where,
-                      fmt::format("more than {} operations, with rank {} of {}", most_operations, rank,
-                                  schedule_.grid.ranks()),
-                      "lower a smaller plan: messages grow with the square of a group");
+    if (added_ > most_operations) refuse(rank);
     return program;
+  }
+
+  [[noreturn]] void refuse(std::int64_t rank) const {
+    throw UserError(spec_.where,
+                    fmt::format("more than {} operations, with rank {} of {}", most_operations, rank,
+                                schedule_.grid.ranks()),
+                    "lower a smaller plan: messages grow with the square of a group");
+  }
+
+  /// Before the rounds of large groups take more memory than their programs may: from what algorithms say of themselves.
+  void refuse_many() const {
+    std::map<Key, std::int64_t> of_member;
+    std::int64_t added = 0;
+    for (std::int64_t rank = 0; rank < schedule_.grid.ranks(); ++rank) {
+      for (const Operation& operation : schedule_.program_of(rank).operations) {
+        if (!is_collective(operation.kind)) {
+          added += is_wait(operation.kind) ? 0 : 1;
+          continue;
+        }
+        const Group group = schedule_.grid.group(rank, operation.axes);
+        const auto [at, is_new] = of_member.try_emplace(key_of(group, operation));
+        if (is_new) at->second = operations_of_member(group, operation);
+        added += at->second;
+      }
+      if (added > most_operations) refuse(rank);
+    }
+  }
+
+  /// A send and a receive of each of its messages, and a wait for each of these; 0 where they are few.
+  std::int64_t operations_of_member(const Group& group, const Operation& operation) const {
+    if (group.size() < 2) return 0;
+    const std::vector<Member> members = members_of(group.ranks());
+    const Collective& algorithm = algorithm_for(operation.kind, members);
+    if (algorithm.messages == nullptr) return 0;
+    return 4 * algorithm.messages(operation.kind, members, elements_of(operation)) / group.size();
+  }
+
+  using Key = std::tuple<AxisSet, std::int64_t, OperationKind, std::int64_t>;
+  static Key key_of(const Group& group, const Operation& operation) {
+    return {operation.axes, group.base, operation.kind, elements_of(operation)};
+  }
+  static std::int64_t elements_of(const Operation& operation) {
+    return std::max(operation.elements_sent, operation.elements_received);
+  }
+  std::vector<Member> members_of(const std::vector<std::int64_t>& ranks) const {
+    std::vector<Member> members;
+    for (const std::int64_t each : ranks)
+      members.push_back(spec_.members.empty() ? Member{int(each), 0, 0} : spec_.members[std::size_t(each)]);
+    return members;
   }
 
   static Operation wait_for(const Operation& like, std::int32_t handle) {
@@ -116,16 +162,13 @@ class Lowering {
 
   const Done& rounds_of(std::int64_t rank, const Operation& operation) {
     const Group group = schedule_.grid.group(rank, operation.axes);
-    const std::int64_t elements = std::max(operation.elements_sent, operation.elements_received);
-    const auto [at, is_new] =
-        done_.try_emplace(std::tuple{operation.axes, group.base, operation.kind, elements});
+    const std::int64_t elements = elements_of(operation);
+    const auto [at, is_new] = done_.try_emplace(key_of(group, operation));
     Done& done = at->second;
     if (!is_new) return done;
     done.ranks = group.ranks();
     if (done.ranks.size() < 2) return done;
-    std::vector<Member> members;
-    for (const std::int64_t each : done.ranks)
-      members.push_back(spec_.members.empty() ? Member{int(each), 0, 0} : spec_.members[std::size_t(each)]);
+    const std::vector<Member> members = members_of(done.ranks);
     const std::vector<Round> rounds =
         algorithm_for(operation.kind, members).rounds(operation.kind, members, elements);
     done.of_member.resize(done.ranks.size());
@@ -162,7 +205,7 @@ class Lowering {
 
   const Schedule& schedule_;
   const LowerSpec& spec_;
-  std::map<std::tuple<AxisSet, std::int64_t, OperationKind, std::int64_t>, Done> done_;
+  std::map<Key, Done> done_;
   std::int64_t added_ = 0;
 };
 

@@ -32,6 +32,7 @@ extern constinit const Collective direct{
     .steps = steps,
     .load = exchange_load,
     .rounds = rounds,
+    .messages = exchange_messages,
 };
 
 }  // namespace dlnb::collectives

@@ -41,4 +41,9 @@ inline std::vector<Round> exchange_rounds(int members, std::int64_t elements) {
   return rounds;
 }
 
+inline std::int64_t exchange_messages(OperationKind, std::span<const Member> members, std::int64_t elements) {
+  const auto n = std::int64_t(members.size());
+  return parts_sent(elements, n) * (n - 1);
+}
+
 }  // namespace dlnb::collectives

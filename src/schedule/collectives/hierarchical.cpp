@@ -114,6 +114,14 @@ std::vector<Round> rounds(OperationKind kind, std::span<const Member> members, s
   return rounds;
 }
 
+/// Inside nodes everybody to everybody, for gathering and scattering a block for each node; between them around N nodes.
+std::int64_t messages(OperationKind kind, std::span<const Member> members, std::int64_t elements) {
+  const auto nodes = std::int64_t(by_node(members).size()), n = std::int64_t(members.size()), d = n / nodes;
+  const std::int64_t inside = nodes * (d - 1) * parts_sent(elements, is_both(kind) ? d : n);
+  const std::int64_t between = parts_sent(elements, n) * (nodes - 1);
+  return (reduces(kind) + gathers(kind)) * (inside + between);
+}
+
 }  // namespace
 
 extern constinit const Collective hierarchical{
@@ -125,6 +133,7 @@ extern constinit const Collective hierarchical{
     .steps = steps,
     .load = load,
     .rounds = rounds,
+    .messages = messages,
 };
 
 }  // namespace dlnb::collectives

@@ -51,6 +51,14 @@ std::vector<Round> rounds(OperationKind kind, std::span<const Member> members, s
   return ring_rounds(mesh_rings_of(int(members.size())), kind, elements);
 }
 
+std::int64_t messages(OperationKind kind, std::span<const Member> members, std::int64_t elements) {
+  const auto n = int(members.size());
+  std::int64_t rings = 0;
+  if (n <= 4) rings = std::int64_t(cyclic_orders(n).size());
+  for (int stride = 1; n > 4 && stride < n; ++stride) rings += std::gcd(stride, n) == 1;
+  return ring_messages(kind, rings, n, elements);
+}
+
 }  // namespace
 
 extern constinit const Collective mesh_rings{
@@ -64,6 +72,7 @@ extern constinit const Collective mesh_rings{
     .steps = ring_way,
     .load = ring_load,
     .rounds = rounds,
+    .messages = messages,
 };
 
 }  // namespace dlnb::collectives

@@ -37,6 +37,7 @@ extern constinit const Collective pairwise{
     .steps = steps,
     .load = exchange_load,
     .rounds = rounds,
+    .messages = exchange_messages,
 };
 
 }  // namespace dlnb::collectives

@@ -37,6 +37,11 @@ std::vector<Round> rounds(OperationKind kind, std::span<const Member> members, s
   return ring_rounds(rail_rings(members), kind, elements);
 }
 
+std::int64_t messages(OperationKind kind, std::span<const Member> members, std::int64_t elements) {
+  return ring_messages(kind, std::int64_t(rails_of(by_node(members))), std::int64_t(members.size()),
+                       elements);
+}
+
 }  // namespace
 
 extern constinit const Collective ring{
@@ -48,6 +53,7 @@ extern constinit const Collective ring{
     .steps = ring_way,
     .load = ring_load,
     .rounds = rounds,
+    .messages = messages,
 };
 
 }  // namespace dlnb::collectives

@@ -112,4 +112,12 @@ inline std::vector<Round> ring_rounds(const std::vector<Ring>& rings, OperationK
   return rounds;
 }
 
+/// How many messages these are over `rings` of n members: every part makes all steps.
+inline std::int64_t ring_messages(OperationKind kind, std::int64_t rings, std::int64_t n,
+                                  std::int64_t elements) {
+  if (kind == OperationKind::broadcast)
+    return parts_sent(elements, rings * std::clamp(elements / rings, std::int64_t{1}, pieces)) * (n - 1);
+  return parts_sent(elements, rings * n) * ring_steps(kind, int(n));
+}
+
 }  // namespace dlnb::collectives

@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <map>
 #include <numeric>
 #include <set>
@@ -126,6 +127,20 @@ TEST(Rounds, MoveWhatTheCoupledFormMoves) {
     ASSERT_EQ(messages.size(), flows.size());
     for (const auto& [pair, bytes] : flows)
       EXPECT_NEAR(messages[pair], bytes, 1e-6 * bytes) << pair.first << " to " << pair.second;
+  }
+}
+
+TEST(Rounds, HaveAsManyMessagesAsTheySay) {
+  for (const Case& c : cases()) {
+    SCOPED_TRACE(called(c));
+    for (const std::int64_t elements : {0, 1, 1 << 20}) {
+      std::int64_t messages = 0;
+      for (const Round& round : c.collective->rounds(c.kind, c.group, elements))
+        messages += std::ranges::count_if(round, [&](const Hop& h) { return h.count > 0 || elements == 0; });
+      if (c.collective->messages != nullptr)
+        EXPECT_EQ(c.collective->messages(c.kind, c.group, elements), messages) << elements;
+      else EXPECT_LE(messages, 128 * std::int64_t(c.group.size()) * shape_of(c.group).rails);
+    }
   }
 }
 
