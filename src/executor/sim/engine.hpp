@@ -49,8 +49,7 @@ class Engine {
   int completed_iterations(std::size_t job) const;
   /// What the links did, as each job saw it. `whole`: the paths of everything that the activities stand for; `part_of`: by
   /// activity there, which of those here it is one of; empty: itself.
-  std::vector<LinkReport> link_reports(const Machine& machine, const PathTable& whole,
-                                       std::span<const std::int32_t> part_of) const;
+  std::vector<LinkReport> link_reports(const PathTable& whole, std::span<const std::int32_t> part_of) const;
 
  private:
   /// Where a runner is in its program. With all that is asked for again and again: of a hundred thousand runners nothing

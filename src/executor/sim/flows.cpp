@@ -12,6 +12,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
 #include <utility>
 
 #include <dlnb/error.hpp>
@@ -54,10 +55,18 @@ std::vector<Asked> asked_of_links(std::size_t links, std::span<const Path> paths
 
 }  // namespace
 
-Capacities::Capacities(const Machine& machine) : capacity_(std::size_t(machine.links())) {
-  for (std::size_t l = 0; l < capacity_.size(); ++l)
-    capacity_[l] = machine.link(LinkIndex(l)).capacity.value *
-                   machine.software.efficiency_of(machine.link(LinkIndex(l)).link_class);
+Capacities::Capacities(const Machine& machine) {
+  capacity_.reserve(std::size_t(machine.links()));
+  class_.reserve(std::size_t(machine.links()));
+  const auto add = [&](const std::shared_ptr<const Fabric>& fabric) {
+    if (!fabric) return;
+    for (const Link& link : fabric->links()) {
+      capacity_.push_back(link.capacity.value * machine.software.efficiency_of(link.link_class));
+      class_.push_back(link.link_class);
+    }
+  };
+  for (int node = 0; node < machine.nodes; ++node) add(machine.node_fabric);
+  add(machine.network);
 }
 
 double Capacities::alone(const Path& path) const {

@@ -46,12 +46,14 @@ class Capacities {
   explicit Capacities(const Machine& machine);
   /// Bytes/s.
   double of(LinkIndex link) const { return capacity_[std::size_t(link)]; }
+  LinkClass class_of(LinkIndex link) const { return class_[std::size_t(link)]; }
   std::size_t links() const { return capacity_.size(); }
   /// The rate a path has when nothing else flows.
   double alone(const Path& path) const;
 
  private:
   std::vector<double> capacity_;
+  std::vector<LinkClass> class_;
 };
 
 /// Which links all activities of a run together could fill; activity a flows along one at a time of

@@ -4,6 +4,7 @@
 // and what kept operations from the rate they have alone: a transfer at rate r instead of r₁ for a time t has lost
 // t · (1 − r / r₁), on the full link that limits it, to the job that takes most of that link beside it.
 #include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
 
@@ -26,7 +27,7 @@ void keep_most(std::vector<Row>& rows, double Row::* value) {
 
 }  // namespace
 
-std::vector<LinkReport> Engine::link_reports(const Machine& machine, const PathTable& whole,
+std::vector<LinkReport> Engine::link_reports(const PathTable& whole,
                                              std::span<const std::int32_t> part_of) const {
   const double span = end_;
   std::vector<double> moved = moved_;
@@ -57,10 +58,10 @@ std::vector<LinkReport> Engine::link_reports(const Machine& machine, const PathT
     for_paths([&](LinkIndex link, double bytes, std::int32_t) {
       taken[std::size_t(link)] += bytes / capacity(link);
     });
-  std::map<LinkClass, LinkClassLoad> classes;
+  std::array<LinkClassLoad, std::size_t(LinkClass::global) + 1> classes;
   for (std::size_t l = 0; l < taken.size(); ++l) {
-    const LinkClass link_class = machine.link(LinkIndex(l)).link_class;
-    LinkClassLoad& load = classes[link_class];
+    const LinkClass link_class = capacities_.class_of(LinkIndex(l));
+    LinkClassLoad& load = classes[std::size_t(link_class)];
     load.link_class = link_class;
     ++load.links;
     if (taken[l] <= 0) continue;
@@ -71,7 +72,7 @@ std::vector<LinkReport> Engine::link_reports(const Machine& machine, const PathT
     if (report.hot.size() >= 4096) keep_most(report.hot, &HotLink::utilisation);
   }
   keep_most(report.hot, &HotLink::utilisation);
-  for (auto& [link_class, load] : classes) {
+  for (LinkClassLoad& load : classes) {
     if (load.used == 0) continue;
     load.mean /= double(load.used);
     report.classes.push_back(load);
@@ -91,13 +92,12 @@ std::vector<LinkReport> Engine::link_reports(const Machine& machine, const PathT
 
   std::vector<LinkReport> reports(jobs_.size(), report);
   for (const auto& [slowed, seconds] : flows_.slowed())
-    reports[std::size_t(slowed.whom.job)].slowed.push_back(
-        {.by = slowed.by,
-         .link = slowed.link,
-         .link_class = machine.link(slowed.link).link_class,
-         .kind = slowed.whom.kind,
-         .phase = slowed.whom.phase,
-         .lost = seconds});
+    reports[std::size_t(slowed.whom.job)].slowed.push_back({.by = slowed.by,
+                                                            .link = slowed.link,
+                                                            .link_class = capacities_.class_of(slowed.link),
+                                                            .kind = slowed.whom.kind,
+                                                            .phase = slowed.whom.phase,
+                                                            .lost = seconds});
   for (LinkReport& of_job : reports) {
     // By name, and not as the hash has them: sums and order are the same every time.
     std::ranges::sort(of_job.slowed, {},

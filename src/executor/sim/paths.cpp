@@ -16,6 +16,27 @@
 
 namespace dlnb::sim {
 
+/// By link, then by weight: sums are the same whatever the order of flows.
+void Paths::order_uses() {
+  const auto lighter = [](const Use& a, const Use& b) { return a.weight < b.weight; };
+  // Large groups use so many of the links that counting is quicker than comparing.
+  if (uses_.size() * 4 < capacities_.links()) {
+    std::sort(uses_.begin(), uses_.end(),
+              [&](const Use& a, const Use& b) { return a.link != b.link ? a.link < b.link : lighter(a, b); });
+    return;
+  }
+  place_.assign(capacities_.links() + 1, 0);
+  for (const Use& use : uses_) ++place_[std::size_t(use.link) + 1];
+  for (std::size_t l = 0; l < capacities_.links(); ++l) place_[l + 1] += place_[l];
+  ordered_.resize(uses_.size());
+  for (const Use& use : uses_) ordered_[std::size_t(place_[std::size_t(use.link)]++)] = use;
+  uses_.swap(ordered_);
+  for (auto first = uses_.begin(), end = first; first != uses_.end(); first = end) {
+    end = std::find_if(first, uses_.end(), [&](const Use& use) { return use.link != first->link; });
+    if (end - first > 1) std::sort(first, end, lighter);
+  }
+}
+
 Path Paths::merge(const Traffic& traffic, std::span<const Member> members, const OperationCost& cost,
                   const Pattern& pattern) {
   Path path;
@@ -24,14 +45,14 @@ Path Paths::merge(const Traffic& traffic, std::span<const Member> members, const
   double largest = 0, latencies = 0;
   for (const Flow& flow : traffic.flows) largest = std::max(largest, flow.bytes);
   for (const double latency : latency_) latencies += latency;
-  std::sort(uses_.begin(), uses_.end(), [](const Use& a, const Use& b) {
-    return a.link != b.link ? a.link < b.link : a.weight < b.weight;
-  });
+  order_uses();
+  std::size_t links = 0;
+  for (std::size_t u = 0; u < uses_.size(); ++u) links += u == 0 || uses_[u].link != uses_[u - 1].link;
+  path.uses.reserve(links);
   for (const Use& use : uses_) {
     if (path.uses.empty() || path.uses.back().link != use.link) path.uses.push_back({use.link, 0});
     path.uses.back().weight += use.weight / (largest * cost.efficiency);
   }
-  path.uses.shrink_to_fit();
   path.share = largest;
   path.alone = capacities_.alone(path);
   path.latency = cost.start.value + traffic.steps * cost.step.value;

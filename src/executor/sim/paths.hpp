@@ -48,6 +48,7 @@ class Paths {
                              std::int32_t>;
 
   void find_members(std::span<const std::int32_t> ranks);
+  void order_uses();
   Path merge(const Traffic& traffic, std::span<const Member> members, const OperationCost& cost,
              const Pattern& pattern);
 
@@ -59,7 +60,8 @@ class Paths {
   std::map<Pattern, Loads> beside_;
   std::vector<Member> members_;
   std::vector<double> latency_;  ///< of each flow
-  std::vector<Use> uses_;
+  std::vector<Use> uses_, ordered_;
+  std::vector<std::int32_t> place_;  ///< by link: scratch of ordering
 };
 
 }  // namespace dlnb::sim

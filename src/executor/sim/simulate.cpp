@@ -196,7 +196,7 @@ std::vector<Trace> simulate(const std::vector<SimulatedJob>& jobs, const Machine
       continue;
     }
     const auto part_of = folded ? std::span(folded->part_of) : std::span<const std::int32_t>{};
-    std::vector<LinkReport> reports = engine.link_reports(machine, table, part_of);
+    std::vector<LinkReport> reports = engine.link_reports(table, part_of);
     for (std::size_t j = 0; j < jobs.size(); ++j) {
       traces[j].links = std::move(reports[j]);
       if (jobs[j].repeats) cut(traces[j], engine.completed_iterations(j), jobs[j]);
