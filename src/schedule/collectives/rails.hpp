@@ -58,10 +58,16 @@ inline std::size_t rails_of(const std::vector<NodeMembers>& nodes) {
   return rails;
 }
 
-/// The members of a node, those on the rail's NIC first.
+/// Adds the members of a node, those on the rail's NIC first.
+inline void add_walk(const NodeMembers& node, std::size_t rail, std::vector<int>& walk) {
+  const auto start = node.members.begin() + std::ptrdiff_t(node.nic_starts[rail]);
+  walk.insert(walk.end(), start, node.members.end());
+  walk.insert(walk.end(), node.members.begin(), start);
+}
 inline std::vector<int> walk_from(const NodeMembers& node, std::size_t rail) {
-  std::vector<int> walk = node.members;
-  std::rotate(walk.begin(), walk.begin() + std::ptrdiff_t(node.nic_starts[rail]), walk.end());
+  std::vector<int> walk;
+  walk.reserve(node.members.size());
+  add_walk(node, rail, walk);
   return walk;
 }
 

@@ -20,12 +20,14 @@ namespace {
 std::vector<Ring> rail_rings(std::span<const Member> members) {
   const std::vector<NodeMembers> nodes = by_node(members);
   std::vector<Ring> rings(rails_of(nodes));
-  for (std::size_t rail = 0; rail < rings.size(); ++rail)
+  for (std::size_t rail = 0; rail < rings.size(); ++rail) {
+    rings[rail].reserve(members.size());
     for (std::size_t k = 0; k < nodes.size(); ++k) {
-      std::vector<int> walk = walk_from(nodes[k], rail);
-      if (k % 2 == 1) std::reverse(walk.begin(), walk.end());
-      rings[rail].insert(rings[rail].end(), walk.begin(), walk.end());
+      const auto before = std::ptrdiff_t(rings[rail].size());
+      add_walk(nodes[k], rail, rings[rail]);
+      if (k % 2 == 1) std::reverse(rings[rail].begin() + before, rings[rail].end());
     }
+  }
   return rings;
 }
 
