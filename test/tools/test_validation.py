@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the validation of kernels and steps computes with, on data whose answer is known."""
 
-import csv
 import json
 import pathlib
 import random
@@ -48,16 +47,17 @@ class Steps(unittest.TestCase):
         self.assertAlmostEqual(steps.spearman([1, 2, 3, 4], [4, 3, 2, 1]), -1)
         self.assertAlmostEqual(steps.spearman([1, 2, 3], [1, 3, 2]), 0.5)
 
-    def test_a_step_is_slow_beside_one_with_larger_microbatches(self):
-        rows = [nanotron_row(tok_s=1000, micro_batch=2), nanotron_row(tok_s=300), nanotron_row(tok_s=900),
-                nanotron_row(tok_s=100, tp=4)]  # nothing to compare the last with
-        with tempfile.TemporaryDirectory() as folder:
-            with open(pathlib.Path(folder) / "train_3d_ultrascale_h100.csv", "w") as file:
-                writer = csv.DictWriter(file, rows[0].keys())
-                writer.writeheader()
-                writer.writerows(rows)
-            study = steps.nanotron(pathlib.Path(folder))
-        self.assertEqual([step.slow for step in study.steps], [False, True, False, False])
+    def test_a_pipeline_that_is_late_by_a_quarter_of_a_second_a_message_stalls(self):
+        # 8 micro-batches through 2 stages: 9 rounds of 2 messages; through 4 stages 11 of 4; without stages there are none.
+        for pp, late, stalled in ((2, 18 * 0.25, True), (2, 18 * 0.1, False), (4, 44 * 0.25, True), (4, 44 * 0.1, False),
+                                  (1, 100, False)):
+            step = steps.Step(nanotron_row(pp=pp), measured=3 + late)
+            self.assertEqual(steps.stalls(step, 3), stalled, (pp, late))
+        self.assertAlmostEqual(steps.lateness(steps.Step(nanotron_row(), 3 + 18 * 0.25), 3), 0.25)
+
+    def test_a_stall_is_added_for_every_message(self):
+        step = steps.Step(nanotron_row(), measured=3 + 18 * 0.25)
+        self.assertAlmostEqual(steps.with_stall((step, simulator.Outcome(3), 0), 0.25)[2], 1)
 
     def test_replicas_lie_next_to_each_other_and_stages_apart(self):
         # 2 stages of 2 replicas of 2 tensor ranks: our rank 2 is stage 1 of replica 0, nanotron's is replica 1 of stage 0.

@@ -46,7 +46,7 @@ class Constants:
     attention: float = 0
     memory: float = 0          # share of the bandwidth
     dispatch: float = 0        # seconds of the host per kernel
-    network: float = 1         # achieved / nominal bandwidth of the machine
+    network: float = 0         # achieved / nominal bandwidth; 0: the machine file's
     latency: float = 0         # seconds of a NIC, either end
 
 
@@ -81,7 +81,7 @@ class Simulator:
         lines = (HERE / "machines" / f"{name}.toml").read_text().splitlines()
         for i, line in enumerate(lines):
             key = line.split("=")[0].strip()
-            if key == "efficiency":
+            if key == "efficiency" and constants.network:
                 lines[i] = f"efficiency = {constants.network!r}"
             if key == "endpoint_latency" and constants.latency:
                 lines[i] = f'endpoint_latency = "{constants.latency * 1e6!r} us"'
