@@ -335,7 +335,8 @@ def elastic_fabric(context):
             f"{percent(statistics.median(off['others']))}); NVLink's is that of a DGX H100. A step of a ring takes as long whether it "
             "crosses nodes or not, which is why these two operations fall as 1/nodes. On one node both are a quarter slower than the model's; "
             "the data do not say why. All-reduce falls in the mean and hardly in the best runs (436, 219, 193, 188, 194 and 177 GB/s): "
-            "the model's is that of the best.",
+            "the model's is that of the best, but for two nodes alone, whose all-reduce takes 1.4 times as long here from 256 MiB to 16 GiB "
+            "as aws-samples measured (awsome-distributed-training, nccl-tests), and longer below.",
             plots.table(["operation", "nodes", "measured, GB/s", "predicted, GB/s", ""], rows),
             "Not used of that file: throughputs against replicas and tensor ranks, whose micro-batches and accumulation are not "
             "stated."]

@@ -430,8 +430,9 @@ def stall_text(both, late, stall, between):
   {share(lambda row: int(row["n_nodes"]) in (2, 4, 8))} on 2 to 8, {share(lambda row: int(row["n_nodes"]) in (16, 32))} on 16 and 32 and
   {share(lambda row: int(row["n_nodes"]) == 64)} on 64, of like plans one and not the other. So it is a property of the run or the machine's
   state and none of a plan, and no constant of the model; the playbook tells of slow and failing nodes in this sweep, and nanotron's
-  benchmark takes one step, the fourth (its trainer, `NANOTRON_BENCHMARK`). With this one time for all of them they are predicted as well
-  as the others.
+  benchmark takes one step, the fourth (its trainer, `NANOTRON_BENCHMARK`). Which steps stall is read off their residuals and not
+  predicted: the table's second row is what is left without them. With this one time for all of them they are predicted as well as the
+  others.
 * **Tensor parallelism over nodes that stalls.** The same shows without stages where a layer's collectives cross nodes:
   {len(crossing)} of {len(over)} such steps are late by more than {1000 * LAYER_STALL:.0f} ms a layer and micro-batch, medians {layer(16)} ms at
   16 tensor ranks and {layer(32)} ms at 32; the {sum(int(step.row["n_nodes"]) == 64 for step, _, _ in crossing)} of them on 64 nodes whatever model and
