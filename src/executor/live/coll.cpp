@@ -16,6 +16,7 @@
 
 #include "core/log.hpp"
 #include "core/progress.hpp"
+#include "executor/live/arrival.hpp"
 #include "executor/live/backend.hpp"
 #include "executor/live/coll_case.hpp"
 #include "executor/live/coll_data.hpp"
@@ -78,7 +79,7 @@ class CollSession {
                       fmt::format("start {} processes", spec_.ranks));
     const std::vector<int> group = group_of(spec_, transport_.rank(), place_);
     rows_ = coll_cases(spec_, place_.members, transport_, table_.notes);
-    if (options_.fault) check_fault(*options_.fault);
+    if (options_.fault && !options_.fault->at_start) check_fault(*options_.fault);
     if (control_.first())
       for (const std::string& note : table_.notes) log::info(note);
     set_sentry(settle_terms());
@@ -136,6 +137,7 @@ class CollSession {
                                                    .iterations = 1},
                                        transport_, 0);
     at_ = &sentry_->recorder().head().place;
+    if (options_.start) options_.start->over();
     if (!control_.first()) return;
     if (!sentry_->hidden().empty())
       table_.notes.push_back(fmt::format("no flight recorder that others can read: {}", sentry_->hidden()));
@@ -155,7 +157,7 @@ class CollSession {
 
   /// Nothing where it is another rank's, or another row's.
   std::optional<CollIncident> incident_in(std::size_t row) {
-    if (!options_.fault || options_.fault->rank != transport_.rank() ||
+    if (!options_.fault || options_.fault->at_start || options_.fault->rank != transport_.rank() ||
         options_.fault->operation != std::int64_t(row))
       return std::nullopt;
     return CollIncident{int(options_.fault->iteration), [this, row] {
@@ -418,6 +420,7 @@ void open_world(const Backend& backend, const CollSpec& spec, const CollSessionO
   std::mutex mutex;  // ranks may be threads
   const WorldOptions world{spec.ranks, wants_second_thread(spec), spec.watchdog};
   backend.open(world, [&](Transport& transport) {
+    if (options.start) options.start->joined();
     std::optional<CollTable> own = run_coll_session(spec, transport, monotonic_clock(), options);
     const std::lock_guard lock(mutex);
     if (own) table = std::move(own);
@@ -461,6 +464,8 @@ std::optional<CollTable> run_coll(const CollSpec& spec, const OnPartialTable& on
     options.on_partial = {};
     options.folder = folder_of_launch(spec.recorder);
   }
+  Start start(spec.ranks, spec.watchdog, !options.folder.empty(), options);
+  options.start = &start;
   std::optional<CollTable> table;
   open_world(backend, spec, options, table);
   return table;

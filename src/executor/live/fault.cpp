@@ -60,17 +60,23 @@ Fault parse_fault(std::string_view text) {
     const std::size_t equals = std::min(word.find('='), word.size());
     const std::string_view key = word.substr(0, equals),
                            value = word.substr(std::min(equals + 1, word.size()));
+    if (key == "at" && value == "start" && given.insert(key).second) {
+      fault.at_start = true;
+      continue;
+    }
     std::int64_t* const member = key == "rank"        ? &fault.rank
                                  : key == "operation" ? &fault.operation
                                  : key == "iteration" ? &fault.iteration
                                                       : nullptr;
     if (!member || !given.insert(key).second)
-      refuse(fmt::format("expected rank=, operation= and iteration=, each once, found {}",
-                         in_quotes(std::string(word))));
+      refuse(
+          fmt::format("expected rank=, operation= and iteration=, or rank= and at=start, each once, found {}",
+                      in_quotes(std::string(word))));
     *member = number_in<std::int64_t>(value, word);
   }
   if (first) refuse("is empty");
   if (!given.contains("rank")) refuse("does not say which rank");
+  if (fault.at_start && given.size() > 2) refuse("at=start is before every operation and iteration");
   return fault;
 }
 
@@ -82,12 +88,15 @@ std::optional<Fault> fault_asked(std::int64_t ranks, bool ranks_are_threads) {
     refuse(fmt::format("there is no rank {}, the run has {}", fault.rank, counted(ranks, "rank")));
   if (ranks_are_threads && fault.what == Fault::What::kill)
     refuse("ranks of this backend are threads of one process: none can be killed alone");
+  if (ranks_are_threads && fault.at_start)
+    refuse("ranks of this backend are threads of one process: none begins later than the others");
   return fault;
 }
 
 std::optional<Fault> fault_asked(const Schedule& schedule, bool ranks_are_threads) {
   const std::optional<Fault> fault = fault_asked(schedule.grid.ranks(), ranks_are_threads);
-  if (fault) check_operation(*fault, std::int64_t(schedule.program_of(fault->rank).operations.size()));
+  if (fault && !fault->at_start)
+    check_operation(*fault, std::int64_t(schedule.program_of(fault->rank).operations.size()));
   return fault;
 }
 

@@ -13,19 +13,20 @@
 namespace dlnb {
 
 /// DLNETBENCH_FAULT="kill|stop|slow:SECONDS rank=R [operation=K] [iteration=I]": what happens to one rank when it comes
-/// to its operation K (execution order) in iteration I (measured, from 0).
+/// to its operation K (execution order) in iteration I (measured, from 0). "… rank=R at=start": before it joins the others.
 struct Fault {
   enum class What : std::uint8_t { kill, stop, slow };
 
   What what = What::kill;
   double seconds = 0;
   std::int64_t rank = 0, operation = 0, iteration = 0;
+  bool at_start = false;
 };
 
 /// Throws UserError.
 Fault parse_fault(std::string_view text);
 /// The environment's; nothing where there is none. Throws UserError where it does not fit the schedule, and where
-/// ranks that are threads are to be killed.
+/// ranks that are threads are to be killed, or struck at the start, which they have in common.
 std::optional<Fault> fault_asked(const Schedule& schedule, bool ranks_are_threads);
 /// The same where it is not known yet what each rank carries out.
 std::optional<Fault> fault_asked(std::int64_t ranks, bool ranks_are_threads);

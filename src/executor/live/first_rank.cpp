@@ -86,6 +86,8 @@ void FirstRankFolder::tell_signal(int signal) const {
   if (!folder_.empty()) write_number(folder_ / "signal", signal);
 }
 
+fs::path FirstRankFolder::store() const { return folder_.empty() ? fs::path() : folder_ / store_name; }
+
 FirstRank FirstRankFolder::look() const {
   std::error_code ignored;
   if (folder_.empty()) return {};

@@ -35,6 +35,8 @@ class FirstRankFolder {
   void tell_signal(int signal) const;
   FirstRank look() const;
   const std::filesystem::path& path() const { return folder_; }
+  /// Empty where there is no folder.
+  std::filesystem::path store() const;
 
  private:
   std::filesystem::path folder_;

@@ -17,9 +17,11 @@
 
 #include "core/log.hpp"
 #include "core/process.hpp"
+#include "executor/live/arrival.hpp"
 #include "executor/live/backend.hpp"
 #include "executor/live/coll.hpp"
 #include "executor/live/coll_salvage.hpp"
+#include "executor/live/compute.hpp"
 #include "executor/live/diagnosis.hpp"
 #include "executor/live/fault.hpp"
 #include "executor/live/first_rank.hpp"
@@ -150,19 +152,30 @@ struct Course {
   int asked = 0;   ///< signals to end
   int signal = 0;  ///< the first of them
   bool left_in_the_middle = false;
+  double never_began =
+      0;  ///< the seconds after which a world that had not come up was given up; 0: it came up
 };
 
 /// Until all children have ended.
 Course wait_for(Children& children, RankWatch& watch, const HeldSignals& signals,
-                const FirstRankFolder& folder, bool forever) {
+                const FirstRankFolder& folder, bool forever, bool sees_all, double start_limit) {
   using Clock = std::chrono::steady_clock;
   constexpr std::chrono::seconds grace_of_launcher{5};
   const std::chrono::duration<double> patience(patience_after_signal);
   Course course;
-  Clock::time_point asked_at, lost_at = Clock::time_point::max();
+  Clock::time_point asked_at, lost_at = Clock::time_point::max(), before = Clock::now();
+  double waited = 0;
   while (!children.ended()) {
     const int signal = watch.wait(signals.held());
     const Clock::time_point now = Clock::now();
+    // A look that took long was one of a process that did not run.
+    waited += std::min(std::chrono::duration<double>(now - before).count(), 1.0);
+    before = now;
+    if (start_limit > 0 && course.never_began == 0 && waited > start_limit && !watch.has_begun() &&
+        (sees_all || watch.has_seen_one())) {
+      course.never_began = waited;
+      return course;
+    }
     if (lost_at == Clock::time_point::max() && !watch.first_to_end().empty()) lost_at = now;
     // It was to end the others.
     if (lost_at < now && now - lost_at > grace_of_launcher) children.signal(SIGKILL, true);
@@ -185,10 +198,18 @@ Course wait_for(Children& children, RankWatch& watch, const HeldSignals& signals
   return course;
 }
 
+/// A launcher is given the time to end its ranks; those that it has not are ended by who watches them.
+void end(Children& children) {
+  children.signal(SIGTERM, false);
+  for (int looks = 0; looks < 20 && !children.ended(); ++looks) monotonic_clock().sleep(100'000'000);
+  children.signal(SIGKILL, true);
+}
+
 /// What is done with the flight recorders of a run that did not end as it should.
 struct Aftermath {
   const Inquiry& inquiry;
   std::filesystem::path folder;
+  std::string store;
 
   int after_signal(int signal) const {
     return int(inquiry.keep_after_signal(records(), signal) ? Exit::success : Exit::wrong_result);
@@ -202,7 +223,8 @@ struct Aftermath {
       const std::vector<RankState> states = states_of(records(), inquiry.ranks);
       std::vector<std::int64_t> first = inquiry.waited_for(folder, states, watch.ended_then());
       if (first.empty()) first = watch.first_to_end();
-      diagnosis = inquiry.diagnose(folder, states, first);
+      if (watch.has_begun()) diagnosis = inquiry.diagnose(folder, states, first);
+      else diagnosis = Diagnosis{.text = ended_text(arrivals_in(store, inquiry.ranks), watch.ended_then())};
     }
     const bool known = diagnosis.has_value();
     if (!known) diagnosis = Diagnosis{.text = otherwise};
@@ -243,9 +265,22 @@ int launch(const RunSpec& spec, const std::vector<std::string>& command, const I
   Children children(ranks_are_ours ? ranks_of(request, child) : std::vector{std::move(child)});
 
   const HeldSignals signals;
-  RankWatch watch(records, spec.ranks);
+  const std::string asked_store = store_folder();
+  const std::string store = asked_store.empty() ? folder.store().string() : asked_store;
+  RankWatch watch(records, store, spec.ranks);
+  const double limit = start_limit(spec.watchdog).value;
   children.start(signals.before());
-  const Course course = wait_for(children, watch, signals, folder, spec.forever);
+  const Course course = wait_for(children, watch, signals, folder, spec.forever,
+                                 ranks_are_ours || request.hosts.empty(), limit);
+  if (course.never_began > 0) {
+    const std::string missing = missing_text(arrivals_in(store, spec.ranks));
+    end(children);
+    watch.end_leftovers();
+    throw LostRank(inquiry ? inquiry->name : "run",
+                   fmt::format("the world of {} has not come up in {}: {}", counted(spec.ranks, "rank"),
+                               to_text(Seconds{course.never_began}), missing),
+                   "DLNETBENCH_START_LIMIT is the limit in seconds, for where ranks begin late");
+  }
   watch.end_leftovers();
   if (ranks_are_ours && !request.hosts.empty() && children.status() == 0 && course.asked == 0 &&
       !folder.look().begun)
@@ -257,7 +292,7 @@ int launch(const RunSpec& spec, const std::vector<std::string>& command, const I
     return verdict(children.status(), folder.look(), course.asked, children.first_failed());
   }
 
-  const Aftermath aftermath{*inquiry, records};
+  const Aftermath aftermath{*inquiry, records, store};
   if (course.left_in_the_middle) return aftermath.after_signal(course.signal);
   int code = int(Exit::lost_rank);
   try {

@@ -9,6 +9,8 @@
 
 namespace dlnb {
 
+class Start;
+
 /// What the ranks of one process share, whatever they carry out.
 struct RankOptions {
   /// Where the recorders are: the folder of whoever started the ranks and reads them after it. Empty: none did, so the
@@ -18,6 +20,8 @@ struct RankOptions {
   bool ranks_are_threads = false;
   /// Set where the world has been ended: whoever sleeps wakes.
   std::atomic<bool>* over = nullptr;
+  /// The rank's way into the world; null where ranks are threads.
+  Start* start = nullptr;
 };
 
 }  // namespace dlnb

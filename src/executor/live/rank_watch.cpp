@@ -9,6 +9,7 @@
 
 #include <algorithm>
 
+#include "executor/live/arrival.hpp"
 #include "executor/live/process.hpp"
 #include "executor/live/recorder.hpp"
 
@@ -26,8 +27,8 @@ bool was_asked(const RecorderHead& head) { return head.signal.load() != 0; }
 
 }  // namespace
 
-RankWatch::RankWatch(std::filesystem::path folder, std::int64_t ranks)
-    : folder_(std::move(folder)), ranks_(ranks) {}
+RankWatch::RankWatch(std::filesystem::path folder, std::string store, std::int64_t ranks)
+    : folder_(std::move(folder)), store_(std::move(store)), ranks_(ranks) {}
 
 RankWatch::~RankWatch() {
   for (const Rank& rank : known_)
@@ -59,10 +60,10 @@ void RankWatch::look() {
     if (rank.descriptor < 0 || found == ended.end() || found->revents == 0) continue;
     close(rank.descriptor);
     rank.descriptor = -1;
-    const auto record = read_record(folder_, rank.rank, 0);
-    if (!record || left(record->head()) || gave_up(record->head())) continue;
+    if (left_as_it_should(rank)) continue;
     lost.push_back(rank.rank);
-    if (!was_asked(record->head())) unasked.push_back(rank.rank);
+    const auto record = read_record(folder_, rank.rank, 0);
+    if (!record || !was_asked(record->head())) unasked.push_back(rank.rank);
   }
   note(lost, unasked);
 }
@@ -74,22 +75,41 @@ void RankWatch::note(const std::vector<std::int64_t>& lost, const std::vector<st
   if (now - first_at_ < moment) then_.insert(then_.end(), unasked.begin(), unasked.end());
 }
 
+bool RankWatch::left_as_it_should(const Rank& rank) const {
+  if (const auto record = read_record(folder_, rank.rank, 0))
+    return left(record->head()) || gave_up(record->head());
+  const auto arriving = arrival_in(store_, rank.rank);
+  return !arriving || arriving->stage == Arrival::left;
+}
+
 void RankWatch::find_ranks() {
-  if (std::ssize(known_) == ranks_) return;
   const std::string here = process_space();
-  for (std::int64_t rank = 0; rank < ranks_; ++rank) {
-    if (std::ranges::find(known_, rank, &Rank::rank) != known_.end()) continue;
-    const auto record = read_record(folder_, rank, 0);
-    if (!record) continue;
-    const RecorderHead& head = record->head();
-    Rank found{rank, pid_t(head.process), head.process_start, -1};
-    if (head.space.data() == here) found.descriptor = open_process(found.process);
-    else found.process = 0;
-    const bool gone = found.process > 0 && found.descriptor < 0 && !left(head);
-    if (gone) note({rank}, {rank});
-    known_.push_back(found);
+  for (std::int64_t number = 0; number < ranks_; ++number) {
+    const auto known = std::ranges::find(known_, number, &Rank::rank);
+    if (known != known_.end() && known->recorded) continue;
+    Rank rank{.rank = number};
+    if (const auto record = read_record(folder_, number, 0)) {
+      rank.recorded = true;
+      if (known != known_.end() && known->process > 0) {
+        known->recorded = true;
+        continue;
+      }
+      rank.process = record->head().space.data() == here ? pid_t(record->head().process) : 0;
+      rank.start = record->head().process_start;
+    } else if (const auto arriving = arrival_in(store_, number); arriving && known == known_.end()) {
+      rank.process = arriving->process;
+      rank.start = arriving->process_start;
+    } else {
+      continue;
+    }
+    if (rank.process > 0) rank.descriptor = open_process(rank.process);
+    if (rank.process > 0 && rank.descriptor < 0 && !left_as_it_should(rank)) note({number}, {number});
+    if (known == known_.end()) known_.push_back(rank);
+    else *known = rank;
   }
 }
+
+bool RankWatch::has_begun() const { return std::ranges::any_of(known_, &Rank::recorded); }
 
 bool RankWatch::collecting() const {
   return std::ranges::any_of(read_records(folder_, ranks_, 0), [](const Record& record) {

@@ -6,6 +6,7 @@
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
+#include <string>
 #include <vector>
 
 namespace dlnb {
@@ -14,7 +15,8 @@ namespace dlnb {
 /// some with the same signal, so that afterwards nothing tells which was the first.
 class RankWatch {
  public:
-  RankWatch(std::filesystem::path folder, std::int64_t ranks);
+  /// `store`: where ranks say how far they are before they have recorders.
+  RankWatch(std::filesystem::path folder, std::string store, std::int64_t ranks);
   ~RankWatch();
   RankWatch(const RankWatch&) = delete;
   RankWatch& operator=(const RankWatch&) = delete;
@@ -29,6 +31,10 @@ class RankWatch {
   const std::vector<std::int64_t>& ended_then() const { return then_; }
   /// Whether the last iteration is over for one at least: the result is about to come.
   bool collecting() const;
+  /// Whether the world has come up: the first recorder is made behind a collective of all ranks.
+  bool has_begun() const;
+  /// Whether a rank has been seen at all.
+  bool has_seen_one() const { return !known_.empty(); }
   /// Ends what is still there of the ranks on this host.
   void end_leftovers() const;
 
@@ -38,12 +44,15 @@ class RankWatch {
     pid_t process = 0;
     std::uint64_t start = 0;
     int descriptor = -1;
+    bool recorded = false;  ///< else it is on its way
   };
   void find_ranks();
+  bool left_as_it_should(const Rank& rank) const;
   void look();
   void note(const std::vector<std::int64_t>& lost, const std::vector<std::int64_t>& unasked);
 
   const std::filesystem::path folder_;
+  const std::string store_;
   const std::int64_t ranks_;
   std::vector<Rank> known_;
   std::vector<std::int64_t> first_, then_;

@@ -5,6 +5,7 @@
 
 #include <dlnb/error.hpp>
 
+#include "executor/live/arrival.hpp"
 #include "executor/live/backend.hpp"
 #include "executor/live/binding.hpp"
 #include "executor/live/compute.hpp"
@@ -59,6 +60,7 @@ void open_world(const Backend& backend, const Schedule& schedule, const RunSpec&
   const WorldOptions world{schedule.grid.ranks(), progress_mode(spec.progress) == ProgressMode::thread,
                            spec.watchdog};
   backend.open(world, [&](Transport& transport) {
+    if (options.start) options.start->joined();
     std::optional<Trace> own = run_session(schedule, spec, transport, clock, options);
     const std::lock_guard lock(mutex);
     if (own) trace = std::move(own);
@@ -106,6 +108,8 @@ std::optional<Trace> run_live(const Schedule& schedule, const RunSpec& spec, con
     options.on_partial = {};
     options.folder = folder_of_launch(spec.recorder);
   }
+  Start start(schedule.grid.ranks(), spec.watchdog, !options.folder.empty(), options);
+  options.start = &start;
   std::optional<Trace> trace;
   open_world(backend, schedule, spec, monotonic_clock(), options, trace);
   return trace;

@@ -14,6 +14,7 @@
 
 #include "core/log.hpp"
 #include "core/progress.hpp"
+#include "executor/live/arrival.hpp"
 #include "executor/live/binding.hpp"
 #include "executor/live/buffers.hpp"
 #include "executor/live/clocks.hpp"
@@ -107,6 +108,7 @@ class Session {
                                              .iterations = known ? spec_.iterations : 0},
                                  transport_, binding_.operations.size());
     place_ = &recorder().head().place;
+    if (options_.start) options_.start->over();
     if (control_.first() && !sentry_->hidden().empty())
       notes_.push_back(fmt::format("no flight recorder that others can read: {}", sentry_->hidden()));
     recorder().head().cores_shared = cores_shared_ = terms.cores_shared;
@@ -239,7 +241,7 @@ class Session {
     record_.rank = transport_.rank();
     one_iteration_.resize(binding_.actions.size());
     if (!spec_.forever) reserve(std::size_t(std::max(spec_.iterations, 1)));
-    if (options_.fault && options_.fault->rank == transport_.rank())
+    if (options_.fault && !options_.fault->at_start && options_.fault->rank == transport_.rank())
       faulty_ = plant(binding_, *options_.fault);
     if (control_.first())
       for (const std::string& note : notes_) recorder().add_note(note);

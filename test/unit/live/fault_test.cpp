@@ -21,6 +21,8 @@ TEST(Fault, IsReadFromItsText) {
   EXPECT_EQ(fault.operation, 12);
   EXPECT_EQ(fault.iteration, 1);
   EXPECT_EQ(parse_fault("kill rank=0").operation, 0);
+  EXPECT_FALSE(fault.at_start);
+  EXPECT_TRUE(parse_fault("stop rank=1 at=start").at_start);
 }
 
 TEST(Fault, ATypoIsRefused) {

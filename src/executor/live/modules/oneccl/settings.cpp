@@ -27,7 +27,7 @@ std::string own_host() {
 }
 
 std::vector<std::string> hosts_of_all(const ModuleOptions& options, const Store& store) {
-  constexpr std::chrono::seconds patience(60);
+  constexpr std::chrono::hours patience(24);  // who watches the start (arrival.hpp) ends it much earlier
   const auto key = [](int rank) { return "oneccl.host." + std::to_string(rank); };
   store.set(key(options.rank), own_host());
   std::vector<std::string> hosts;
