@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include <dlnb/document.hpp>
 #include <dlnb/error.hpp>
 
 #include "config/config.hpp"
@@ -26,6 +27,10 @@ void each_word(const Value& value, std::string_view key, Each each) {
   read_value(value, key, text);
   for (std::string_view rest = text;;) {
     const std::size_t comma = std::min(rest.find(','), rest.size());
+    if (comma == 0 && !text.empty())
+      throw UserError(where_of(value, key),
+                      fmt::format("a word is missing beside a comma in {}", in_quotes(text)),
+                      "commas stand between words only, as in a,b");
     each(Value(std::string(rest.substr(0, comma)), value.where()));
     if (comma == rest.size()) return;
     rest.remove_prefix(comma + 1);

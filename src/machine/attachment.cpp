@@ -24,7 +24,9 @@ Attachment::Attachment(const Value& table, const Shape& shape, int endpoints)
     throw UserError(table.where(),
                     fmt::format("{} endpoints do not fit {} groups × {} switches × {} ports = {}", endpoints,
                                 shape.groups, switches_, ports_, in_group * shape.groups),
-                    "lower the number of nodes or give the network more groups, switches or ports");
+                    fmt::format("at most {} nodes fit: ask for fewer, or give the network more groups, "
+                                "switches or ports",
+                                in_group / node_ports_ * shape.groups));
   if (node_ports_ % node_switches_ != 0)
     throw UserError(table.where(),
                     fmt::format("node_ports = {} cannot be spread evenly over node_switches = {}",

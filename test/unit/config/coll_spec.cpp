@@ -63,7 +63,9 @@ TEST(CollSpec, ReadsAFileAndOverridesIt) {
 
 TEST(CollSpec, RefusesWhatDoesNotGoTogether) {
   EXPECT_THAT(refusal({{"operation", "allreduce"}}), HasSubstr("--operation"));
-  EXPECT_THAT(refusal({{"operation", "all-reduce,,barrier"}}), HasSubstr("--operation"));
+  for (const char* list : {"all-reduce,,barrier", "all-reduce,", ",barrier"})
+    EXPECT_THAT(refusal({{"operation", list}}),
+                HasSubstr(std::string("--operation: a word is missing beside a comma in '") + list));
   EXPECT_THAT(refusal({{"dtype", "int8"}}), HasSubstr("--dtype"));
   EXPECT_THAT(refusal({{"min_size", "2 MiB"}, {"max_size", "1 MiB"}}), HasSubstr("--min_size"));
   EXPECT_THAT(refusal({{"min_size", "0"}}), HasSubstr("--min_size"));
