@@ -226,6 +226,15 @@ TEST(Fold, SimulatesReplicasOnce) {
   EXPECT_LE(distinct(both(placed(ring, places(ring, h100, "linear")), h100)[0]), 8u);
 }
 
+TEST(Fold, SimulatesReplicasOnceThatAreSlowedAlike) {
+  const Machine machine = load_machine("dgx-h100", "--machine", 0);
+  const Case& experts = cases()[4];
+  const std::vector<Job> jobs{job(experts.plan, experts.model, experts.ranks, "dgx-h100", 0)};
+  const Trace trace = both(placed(jobs, places(jobs, machine, "linear")), machine)[0];
+  EXPECT_GT(trace.links.lost, 0);
+  EXPECT_LE(distinct(trace), 8u);
+}
+
 INSTANTIATE_TEST_SUITE_P(Plans, Folded,
                          testing::Combine(testing::Range(std::size_t{0}, cases().size()),
                                           testing::Values("alps", "dgx-h100", "leonardo", "lumi")));

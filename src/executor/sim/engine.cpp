@@ -21,15 +21,14 @@ constexpr std::size_t first_window = 4;
 }  // namespace
 
 Engine::Engine(const std::vector<Role>& roles, const Lines& lines, const PathTable& table,
-               std::span<const std::int32_t> members, const std::vector<Job>& jobs,
-               const Capacities& capacities, const Machine& machine, const Placement& placement,
-               const Network& network)
+               const Shared& shared, const std::vector<Job>& jobs, const Capacities& capacities,
+               const Machine& machine, const Placement& placement, const Network& network)
     : lines_(lines),
       table_(table),
       jobs_(jobs),
       capacities_(capacities),
       moved_(table.paths.size()),
-      flows_(capacities, network, table.paths, table.first_path, members),
+      flows_(capacities, network, table.paths, table.first_path, shared),
       positions_(lines.runners.size()),
       activities_(lines.activities()) {
   for (std::size_t runner = 0, job = 0; runner < positions_.size(); ++runner) {
@@ -66,7 +65,7 @@ int Engine::completed_iterations(std::size_t job) const {
   return std::max(0, completed - jobs_[job].warmup);
 }
 
-std::optional<Flows::Torn> Engine::run() {
+std::vector<Flows::Torn> Engine::run() {
   for (std::size_t runner = 0; runner < positions_.size(); ++runner) {
     double start = job_of(std::int32_t(runner)).start;
     if (pace_) start = pace_->first(std::int32_t(runner), start);
@@ -93,11 +92,11 @@ std::optional<Flows::Torn> Engine::run() {
       ready_.clear();
     }
     flows_.settle(now);
-    if (flows_.torn()) return flows_.torn();
+    if (!flows_.torn().empty()) return flows_.torn();
     end_ = now;
   }
   share_traces();
-  return std::nullopt;
+  return {};
 }
 
 void Engine::happen(const Event& event) {

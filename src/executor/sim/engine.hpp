@@ -3,8 +3,10 @@
 
 #include <cmath>
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <dlnb/links.hpp>
@@ -37,19 +39,19 @@ struct Job {
 /// Runs every rank's program on the machine and writes down what happened when.
 class Engine {
  public:
-  /// `jobs` in the order of their ranks; one at least does not repeat. `members`: for how many each activity stands; empty:
-  /// for itself.
-  Engine(const std::vector<Role>& roles, const Lines& lines, const PathTable& table,
-         std::span<const std::int32_t> members, const std::vector<Job>& jobs, const Capacities& capacities,
-         const Machine& machine, const Placement& placement, const Network& network);
+  /// `jobs` in the order of their ranks; one at least does not repeat. `shared` outlives it.
+  Engine(const std::vector<Role>& roles, const Lines& lines, const PathTable& table, const Shared& shared,
+         const std::vector<Job>& jobs, const Capacities& capacities, const Machine& machine,
+         const Placement& placement, const Network& network);
 
-  /// To the end, or until members of an activity may differ: what and where.
-  std::optional<Flows::Torn> run();
+  /// To the end, or until members of activities may differ: of which, and where.
+  std::vector<Flows::Torn> run();
   /// Measured iterations that every rank of a job has completed.
   int completed_iterations(std::size_t job) const;
   /// What the links did, as each job saw it. `whole`: the paths of everything that the activities stand for; `part_of`: by
-  /// activity there, which of those here it is one of; empty: itself.
-  std::vector<LinkReport> link_reports(const PathTable& whole, std::span<const std::int32_t> part_of) const;
+  /// activity there, which of those here it is one of; `link_of`: which link stands for a link; both empty where nothing is folded.
+  std::vector<LinkReport> link_reports(const PathTable& whole, std::span<const std::int32_t> part_of,
+                                       std::span<const LinkIndex> link_of) const;
 
  private:
   /// Where a runner is in its program. With all that is asked for again and again: of a hundred thousand runners nothing
@@ -136,6 +138,10 @@ class Engine {
   std::int64_t* values_of(std::int32_t runner, std::int64_t iteration) const;
   /// Gives the other ranks of every runner the iterations that the lowest has.
   void share_traces();
+  /// What slowed operations down, each on a link of its own.
+  std::map<std::tuple<LinkIndex, std::int32_t, std::int32_t, OperationKind, Phase>, double> slowed(
+      const PathTable& whole, std::span<const std::int32_t> part_of,
+      std::span<const LinkIndex> link_of) const;
   [[noreturn]] void report_deadlock() const;
 
   const Lines& lines_;

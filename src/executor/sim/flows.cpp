@@ -84,9 +84,9 @@ std::vector<bool> could_be_full(const Capacities& capacities, std::span<const Pa
 }
 
 Flows::Flows(const Capacities& capacities, const Network& network, std::span<const Path> paths,
-             std::span<const std::int32_t> first_path, std::span<const std::int32_t> members)
+             std::span<const std::int32_t> first_path, const Shared& shared)
     : network_(network),
-      members_of_(members),
+      shared_(shared),
       deadlines_(first_path.size() - 1),
       activities_(first_path.size() - 1) {
   const std::vector<Asked> asked = asked_of_links(capacities.links(), paths, first_path);
@@ -103,9 +103,10 @@ Flows::Flows(const Capacities& capacities, const Network& network, std::span<con
   for (const Path& path : paths) {
     DLNB_REQUIRE(path.alone > 0, "a route leads over links with capacity");
     Way way{.first = std::int32_t(contended_.size()), .alone = path.alone};
-    for (const Use& use : path.uses)
-      if (number[std::size_t(use.link)] >= 0)
-        contended_.push_back({number[std::size_t(use.link)], 0, use.weight});
+    for (std::size_t u = 0; u < path.uses.size(); ++u)
+      if (const std::int32_t link = number[std::size_t(path.uses[u].link)]; link >= 0)
+        contended_.push_back({link, 0, (shared.unlike.empty() ? 0u : shared.unlike[ways_.size()][u]) & 1u,
+                              path.uses[u].weight});
     way.count = std::int32_t(contended_.size()) - way.first;
     ways_.push_back(way);
   }
@@ -186,7 +187,7 @@ void Flows::begin(std::int32_t activity, std::int32_t path, double bytes, double
   for (std::int32_t u = way.first; u < way.first + way.count; ++u) {
     Contended& use = contended_[std::size_t(u)];
     LinkState& link = links_[std::size_t(use.link)];
-    use.place = link.users++;
+    use.place = std::uint32_t(link.users++) & 0x7fffffffu;
     users_[std::size_t(link.first_user + use.place)] = {activity, u};
     link.demand += use.weight * way.alone;
     if (!link.hot) {
@@ -265,11 +266,10 @@ void Flows::solve() {
   for (std::size_t m = 0; m < members_.size(); ++m) {
     const Activity& a = activities_[std::size_t(members_[m])];
     const Way& way = ways_[std::size_t(a.way)];
-    if (a.full > 0 && !members_of_.empty() && members_of_[std::size_t(members_[m])] > 1 && !torn_)
-      torn_ = {members_[m], links_[std::size_t(contended_[std::size_t(way.first)].link)].link};
     for (std::int32_t u = way.first; u < way.first + a.full; ++u) {
       const Contended& use = contended_[std::size_t(u)];
       LinkState& link = links_[std::size_t(use.link)];
+      if (use.unlike) torn_.push_back({members_[m], link.link});
       if (link.stamp != systems_) {
         link.stamp = systems_;
         link.local = std::int32_t(capacity_.size());
@@ -346,7 +346,10 @@ void Flows::find_limit(Activity& a, std::int32_t activity) {
 /// Seconds lost since its rate was set: those that alone it would not have needed for what it moved.
 void Flows::account(const Activity& a, double now) {
   if (a.limit < 0 || now <= a.since) return;
-  slowed_[{a.limit, a.by, a.what}] += (now - a.since) * (1 - a.rate / ways_[std::size_t(a.way)].alone);
+  const auto activity = std::size_t(&a - activities_.data());
+  const bool is_several = !shared_.members.empty() && shared_.members[activity] > 1;
+  slowed_[{a.limit, a.by, a.what, is_several ? a.way : -1}] +=
+      (now - a.since) * (1 - a.rate / ways_[std::size_t(a.way)].alone);
 }
 
 std::vector<std::pair<LinkIndex, double>> Flows::full_times(double now) const {

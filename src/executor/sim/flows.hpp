@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <optional>
 #include <span>
 #include <unordered_map>
 #include <utility>
@@ -69,18 +68,26 @@ struct Flowing {
   bool operator==(const Flowing&) const = default;
 };
 
+/// Activities that stand for several.
+struct Shared {
+  std::span<const std::int32_t> members;  ///< by activity: for how many; empty: each for itself
+  std::span<const std::vector<std::uint8_t>> unlike =
+      {};  ///< by path and use: not all members are on such a link so
+};
+
 /// Operations of one kind that were slower on a full link, beside another job or their own.
 struct Slowed {
   std::int32_t link = 0;  ///< of the machine
   std::int32_t by = 0;    ///< the job that took most of it beside them
   Flowing whom;
+  std::int32_t path = -1;  ///< of an activity that stands for several, each on such a link; −1: on this link
   bool operator==(const Slowed&) const = default;
 };
 struct SlowedHash {
   std::size_t operator()(const Slowed& s) const {
     std::uint64_t hash = 0;
     for (const std::int32_t part :
-         {s.link, s.by, s.whom.job, std::int32_t(s.whom.kind), std::int32_t(s.whom.phase)})
+         {s.link, s.by, s.whom.job, std::int32_t(s.whom.kind), std::int32_t(s.whom.phase), s.path})
       hash = (hash ^ std::uint64_t(std::uint32_t(part))) * 0x9e3779b97f4a7c15 + (hash >> 29);
     return std::size_t(hash);
   }
@@ -91,17 +98,18 @@ struct SlowedHash {
 /// system is solved over the full ones.
 class Flows {
  public:
-  /// Activity a flows along one at a time of paths[first_path[a]] … paths[first_path[a + 1]]. `members`: for how many each
-  /// stands, of which not every one is on every link of its paths; empty: for itself.
+  /// Activity a flows along one at a time of paths[first_path[a]] … paths[first_path[a + 1]]. `shared`
+  /// outlives it.
   Flows(const Capacities& capacities, const Network& network, std::span<const Path> paths,
-        std::span<const std::int32_t> first_path, std::span<const std::int32_t> members = {});
+        std::span<const std::int32_t> first_path, const Shared& shared = {});
 
-  /// An activity that stands for several and is on a full link, so that they may no longer be alike.
+  /// An activity that stands for several of which not all are on a full link, so that they are no longer alike.
   struct Torn {
     std::int32_t activity = 0;
     LinkIndex link = 0;  ///< of the machine
   };
-  const std::optional<Torn>& torn() const { return torn_; }
+  /// All that the settle found that found the first.
+  const std::vector<Torn>& torn() const { return torn_; }
 
   /// Whether others can slow an activity down along this path.
   bool is_contended(std::int32_t path) const { return ways_[std::size_t(path)].count > 0; }
@@ -127,7 +135,7 @@ class Flows {
     return a.way < 0 ? all : std::max(0.0, a.remaining - a.rate * (now - a.since));
   }
 
-  /// Seconds by which operations moved their data later than alone, and by what.
+  /// Seconds by which operations moved their data later than alone, and by what; of several one's.
   const std::unordered_map<Slowed, double, SlowedHash>& slowed() const { return slowed_; }
   /// Seconds until `now` in which a link limited somebody, for those that ever could; by link of the machine.
   std::vector<std::pair<LinkIndex, double>> full_times(double now) const;
@@ -137,7 +145,8 @@ class Flows {
   /// other hot ones.
   struct Contended {
     std::int32_t link = 0;
-    std::int32_t place = 0;  ///< among the link's users
+    std::uint32_t place : 31 = 0;  ///< among the link's users
+    std::uint32_t unlike : 1 = 0;  ///< see Shared
     double weight = 0;
   };
   struct Way {
@@ -193,8 +202,8 @@ class Flows {
   void account(const Activity& a, double now);
 
   const Network& network_;
-  std::span<const std::int32_t> members_of_;  ///< by activity; empty: one each
-  std::optional<Torn> torn_;
+  Shared shared_;
+  std::vector<Torn> torn_;
   Deadlines deadlines_;
   std::vector<Way> ways_;  ///< by path
   std::vector<Contended> contended_;

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <limits>
 #include <map>
 #include <set>
 #include <tuple>
@@ -17,7 +18,7 @@ namespace {
 /// Fewer are simulated as they are; and what is alike has to be an eighth of the whole at most.
 constexpr std::size_t least_runners = 16, least_alike = 8;
 /// A run that has been torn so often has nothing to gain.
-constexpr int most_tries = 6;
+constexpr int most_tries = 4;
 /// Rounds of refinement; chains of ranks of which each is another would take as many as there are ranks.
 constexpr int most_rounds = 64;
 
@@ -77,6 +78,18 @@ std::uint64_t hash_of(double capacity, std::span<const Entry> entries) {
   hash.add(capacity);
   for (const Entry& entry : entries) hash.add(entry.path), hash.add(entry.weight);
   return hash.value();
+}
+
+/// Of the links in `all`, ascending, those that two members use differently.
+void mark_unlike(std::span<const Use> one, std::span<const Use> other, std::span<const Use> all,
+                 std::vector<std::uint8_t>& unlike) {
+  const auto is_same = [](const Use& a, const Use& b) { return a.link == b.link && a.weight == b.weight; };
+  if (std::ranges::equal(one, other, is_same)) return;
+  const auto on = [](std::span<const Use> uses, LinkIndex link) {
+    return std::ranges::equal_range(uses, link, {}, &Use::link);
+  };
+  for (std::size_t u = 0; u < all.size(); ++u)
+    if (!std::ranges::equal(on(one, all[u].link), on(other, all[u].link), is_same)) unlike[u] = 1;
 }
 
 }  // namespace
@@ -229,6 +242,7 @@ std::optional<Folded> Folding::fold() {
   Folded folded;
   fold_lines(folded);
   fold_links(folded);
+  find_unlike(folded);
   return folded;
 }
 
@@ -341,14 +355,42 @@ void Folding::fold_links(Folded& folded) const {
   }
 }
 
-void Folding::split(const Folded& folded, std::int32_t activity, LinkIndex link) {
+/// Each member's uses of links that could be full, beside those of the first of its class.
+void Folding::find_unlike(Folded& folded) const {
+  const PathTable& table = folded.table;
+  for (const Path& path : table.paths) folded.unlike.emplace_back(path.uses.size());
+  std::vector<std::vector<Use>> uses_of_first(table.paths.size());
+  std::vector<bool> seen(table.paths.size());
+  std::vector<Use> uses;
   for (std::size_t a = 0; a < class_of_activity_.size(); ++a) {
-    if (folded.part_of[a] != activity) continue;
-    const bool is_on_it = std::ranges::any_of(table_.paths_of(a), [&](const Path& path) {
-      return std::ranges::any_of(
-          path.uses, [&](const Use& use) { return folded.link_of[std::size_t(use.link)] == link; });
-    });
-    if (is_on_it) class_of_activity_[a] = activity_classes_++;
+    const auto activity = std::size_t(class_of_activity_[a]);
+    if (folded.members[activity] == 1) continue;
+    auto p = std::size_t(table.first_path[activity]);
+    for (const Path& path : table_.paths_of(a)) {
+      uses.clear();
+      for (const Use& use : path.uses)
+        if (const LinkIndex link = folded.link_of[std::size_t(use.link)]; link >= 0)
+          uses.push_back({link, use.weight});
+      std::ranges::sort(uses, {}, [](const Use& use) { return std::pair(use.link, use.weight); });
+      if (!seen[p]) uses_of_first[p] = uses, seen[p] = true;
+      else mark_unlike(uses_of_first[p], uses, table.paths[p].uses, folded.unlike[p]);
+      ++p;
+    }
+  }
+}
+
+void Folding::split(const Folded& folded, std::span<const Flows::Torn> torn) {
+  std::set<std::pair<std::int32_t, LinkIndex>> pieces;
+  for (const Flows::Torn& piece : torn) pieces.emplace(piece.activity, piece.link);
+  for (std::size_t a = 0; a < class_of_activity_.size(); ++a) {
+    const auto is_torn = [&](const Use& use) {
+      return pieces.contains({folded.part_of[a], folded.link_of[std::size_t(use.link)]});
+    };
+    const auto first = pieces.lower_bound({folded.part_of[a], std::numeric_limits<LinkIndex>::min()});
+    if (first == pieces.end() || first->first != folded.part_of[a]) continue;
+    if (std::ranges::any_of(table_.paths_of(a),
+                            [&](const Path& path) { return std::ranges::any_of(path.uses, is_torn); }))
+      class_of_activity_[a] = activity_classes_++;
   }
 }
 

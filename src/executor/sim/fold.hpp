@@ -4,7 +4,7 @@
 //   activities of a class  have paths of the same latency and rate alone, and equally many ranks of each class
 // Such ranks do the same at the same times as long as links slow nobody down, or everybody alike. Whether they do is
 // watched on the links themselves: those that the same activities of the same classes use in the same way are one, and as soon
-// as one that a class of several uses limits somebody, the run is begun again with the members on that link taken apart.
+// as one limits somebody that not all of a class of several are on alike, the run is begun again with those members apart.
 // Source of the partition: colour refinement (A. Cardon, M. Crochemore, "Partitioning a graph in O(|A| log₂|V|)", 1982).
 #pragma once
 
@@ -23,10 +23,11 @@ namespace dlnb::sim {
 /// What is simulated, and what of the whole it stands for.
 struct Folded {
   Lines lines;
-  PathTable table;                    ///< paths have the links that could be full only
-  std::vector<std::int32_t> part_of;  ///< by activity of the whole: which it is one of
-  std::vector<std::int32_t> members;  ///< by activity: how many it stands for
-  std::vector<LinkIndex> link_of;     ///< by link of the machine: which stands for it; −1: it is never full
+  PathTable table;                                ///< paths have the links that could be full only
+  std::vector<std::int32_t> part_of;              ///< by activity of the whole: which it is one of
+  std::vector<std::int32_t> members;              ///< by activity: how many it stands for
+  std::vector<std::vector<std::uint8_t>> unlike;  ///< by path and use: not all members are on such a link so
+  std::vector<LinkIndex> link_of;  ///< by link of the machine: which stands for it; −1: it is never full
   std::vector<std::int32_t> runner_of_runner;  ///< by runner of the whole
 };
 
@@ -39,14 +40,15 @@ class Folding {
 
   /// Nothing where too little is alike to be worth it.
   std::optional<Folded> fold();
-  /// Takes the members of a class of activities apart that use a link, or what it stands for.
-  void split(const Folded& folded, std::int32_t activity, LinkIndex link);
+  /// Takes the members of classes of activities apart that use a link, or what it stands for.
+  void split(const Folded& folded, std::span<const Flows::Torn> torn);
 
  private:
   bool refine();
   bool is_equitable() const;
   void fold_lines(Folded& folded) const;
   void fold_links(Folded& folded) const;
+  void find_unlike(Folded& folded) const;
 
   const std::vector<Role>& roles_;
   const Lines& lines_;

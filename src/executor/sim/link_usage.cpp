@@ -7,6 +7,7 @@
 #include <array>
 #include <map>
 #include <tuple>
+#include <utility>
 
 #include "executor/sim/engine.hpp"
 
@@ -27,8 +28,44 @@ void keep_most(std::vector<Row>& rows, double Row::* value) {
 
 }  // namespace
 
-std::vector<LinkReport> Engine::link_reports(const PathTable& whole,
-                                             std::span<const std::int32_t> part_of) const {
+std::map<std::tuple<LinkIndex, std::int32_t, std::int32_t, OperationKind, Phase>, double> Engine::slowed(
+    const PathTable& whole, std::span<const std::int32_t> part_of, std::span<const LinkIndex> link_of) const {
+  std::map<std::tuple<LinkIndex, std::int32_t, std::int32_t, OperationKind, Phase>, double> on_links;
+  // By name, and not as the hash has them: sums are the same every time.
+  std::vector<std::pair<Slowed, double>> all(flows_.slowed().begin(), flows_.slowed().end());
+  std::ranges::sort(all, {}, [](const auto& entry) {
+    const Slowed& s = entry.first;
+    return std::tuple(s.link, s.by, s.whom.job, s.whom.kind, s.whom.phase, s.path);
+  });
+  std::vector<std::vector<std::int32_t>> members;  // by activity
+  for (const auto& [what, seconds] : all) {
+    const auto add = [&](LinkIndex link) {
+      on_links[{link, what.by, what.whom.job, what.whom.kind, what.whom.phase}] += seconds;
+    };
+    if (what.path < 0) {
+      add(what.link);
+      continue;
+    }
+    if (members.empty()) {
+      members.resize(activities_.size());
+      for (std::size_t a = 0; a < part_of.size(); ++a)
+        members[std::size_t(part_of[a])].push_back(std::int32_t(a));
+    }
+    const auto after = std::ranges::upper_bound(table_.first_path, what.path);
+    const auto activity = std::size_t(after - table_.first_path.begin() - 1);
+    const auto path = std::size_t(what.path - table_.first_path[activity]);
+    for (const std::int32_t member : members[activity]) {
+      const auto& uses = whole.paths_of(std::size_t(member))[path].uses;
+      const auto use =
+          std::ranges::find_if(uses, [&](const Use& u) { return link_of[std::size_t(u.link)] == what.link; });
+      if (use != uses.end()) add(use->link);
+    }
+  }
+  return on_links;
+}
+
+std::vector<LinkReport> Engine::link_reports(const PathTable& whole, std::span<const std::int32_t> part_of,
+                                             std::span<const LinkIndex> link_of) const {
   const double span = end_;
   std::vector<double> moved = moved_;
   // A job that repeats is cut off in the middle.
@@ -87,21 +124,24 @@ std::vector<LinkReport> Engine::link_reports(const PathTable& whole,
     if (const auto found = hot.find(link); found != hot.end())
       found->second->by_job[std::size_t(job)] += bytes / capacity(link);
   });
-  for (const auto& [link, seconds] : flows_.full_times(span))
-    if (const auto found = hot.find(link); found != hot.end()) found->second->full = seconds;
+  std::map<LinkIndex, double> full;
+  for (const auto& [link, seconds] : flows_.full_times(span)) full[link] = seconds;
+  for (HotLink& link : report.hot)
+    if (const auto found = full.find(link_of.empty() ? link.link : link_of[std::size_t(link.link)]);
+        found != full.end())
+      link.full = found->second;
 
   std::vector<LinkReport> reports(jobs_.size(), report);
-  for (const auto& [slowed, seconds] : flows_.slowed())
-    reports[std::size_t(slowed.whom.job)].slowed.push_back({.by = slowed.by,
-                                                            .link = slowed.link,
-                                                            .link_class = capacities_.class_of(slowed.link),
-                                                            .kind = slowed.whom.kind,
-                                                            .phase = slowed.whom.phase,
-                                                            .lost = seconds});
+  for (const auto& [what, seconds] : slowed(whole, part_of, link_of)) {
+    const auto& [link, by, job, kind, phase] = what;
+    reports[std::size_t(job)].slowed.push_back({.by = by,
+                                                .link = link,
+                                                .link_class = capacities_.class_of(link),
+                                                .kind = kind,
+                                                .phase = phase,
+                                                .lost = seconds});
+  }
   for (LinkReport& of_job : reports) {
-    // By name, and not as the hash has them: sums and order are the same every time.
-    std::ranges::sort(of_job.slowed, {},
-                      [](const Slowing& s) { return std::tuple(s.link, s.by, s.kind, s.phase); });
     for (const Slowing& slowing : of_job.slowed) of_job.lost += slowing.lost;
     std::ranges::stable_sort(of_job.slowed, std::greater{}, &Slowing::lost);
     if (of_job.slowed.size() > most_rows) of_job.slowed.resize(most_rows);

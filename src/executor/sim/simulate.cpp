@@ -188,15 +188,16 @@ std::vector<Trace> simulate(const std::vector<SimulatedJob>& jobs, const Machine
       numbered[j].trace = &traces[j];
       note(disturbances[j], traces[j]);
     }
-    const auto members = folded ? std::span(folded->members) : std::span<const std::int32_t>{};
-    sim::Engine engine(roles, simulated, folded ? folded->table : table, members, numbered, capacities,
+    const sim::Shared shared = folded ? sim::Shared{folded->members, folded->unlike} : sim::Shared{};
+    sim::Engine engine(roles, simulated, folded ? folded->table : table, shared, numbered, capacities,
                        machine, placement, network);
-    if (const std::optional<sim::Flows::Torn> torn = engine.run()) {
-      folding.split(*folded, torn->activity, torn->link);
+    if (const std::vector<sim::Flows::Torn> torn = engine.run(); !torn.empty()) {
+      folding.split(*folded, torn);
       continue;
     }
+    const auto link_of = folded ? std::span(folded->link_of) : std::span<const LinkIndex>{};
     const auto part_of = folded ? std::span(folded->part_of) : std::span<const std::int32_t>{};
-    std::vector<LinkReport> reports = engine.link_reports(table, part_of);
+    std::vector<LinkReport> reports = engine.link_reports(table, part_of, link_of);
     for (std::size_t j = 0; j < jobs.size(); ++j) {
       traces[j].links = std::move(reports[j]);
       if (jobs[j].repeats) cut(traces[j], engine.completed_iterations(j), jobs[j]);
