@@ -96,8 +96,9 @@ function(dlnb_mpi_module name wrapper compile_query link_query)
   message(STATUS "MPI module ${name}: ${DLNB_MPICC_${name}}, ${calls}")
 
   string(TOLOWER ${name} lower)
-  dlnb_module(dlnb_mpi_${lower} SOURCES modules/mpi/transport.cpp modules/mpi/types.cpp modules/mpi/${calls} reduction.cpp
-              INCLUDES ${includes} DEFINITIONS OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX LIBRARIES ${link})
+  dlnb_module(dlnb_mpi_${lower} SOURCES modules/mpi/transport.cpp modules/mpi/types.cpp modules/mpi/device_memory.cpp
+                                    modules/mpi/${calls} reduction.cpp
+              INCLUDES ${includes} DEFINITIONS OMPI_SKIP_MPICXX MPICH_SKIP_MPICXX LIBRARIES ${link} ${CMAKE_DL_LIBS})
 endfunction()
 
 dlnb_mpi_module(OPENMPI mpicc.openmpi --showme:compile --showme:link)

@@ -65,6 +65,7 @@ struct CollSpec {
   CollDefinitions definitions = CollDefinitions::nccl_tests;
 
   std::string backend = "mpi";
+  std::string buffers = "auto";  ///< as RunSpec's
   std::vector<std::string> hosts;
   std::string agent;
   std::string testbed;

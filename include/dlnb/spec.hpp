@@ -47,9 +47,12 @@ struct RunSpec {
   double compute_scale = 1;  ///< compute times are multiplied by it; 0: no compute
 
   std::string backend = "mpi";     ///< live
+  std::string buffers = "auto";    ///< auto | host | cuda | hip: whose memory is sent and received
   std::vector<std::string> hosts;  ///< where ranks are started; empty: here
   std::string agent;               ///< program called as `agent HOST COMMAND…` that starts something there
   std::string testbed;             ///< NAME or NAME:h1,h2 of a testbed that is up: says hosts and agent
+  std::string compute = "host";    ///< host | device: who is busy while a compute phase is emulated
+  double compute_share = 1;        ///< of the device's multiprocessors that are
   std::string progress = "auto";   ///< auto | poll | thread | none
   std::string binding = "auto";    ///< auto | none | core | numa | gpu
   int iterations = 6;

@@ -78,10 +78,14 @@ Table passes_table() {
 }
 
 Table backends_table() {
-  Table table{{"name", "usable", "summary", "reason"}, {}};
+  Table table{{"name", "usable", "buffers", "summary", "reason"}, {}};
   for (const Backend* backend : backends::all()) {
     const std::string reason = backend->missing();
-    table.rows.push_back({backend->name, Cell::yes_or_no(reason.empty()), backend->summary, reason});
+    std::string memories;
+    for (const MemoryKind memory : backend->memories)
+      memories += fmt::format("{}{}", memories.empty() ? "" : ", ", name_of(memory));
+    table.rows.push_back(
+        {backend->name, Cell::yes_or_no(reason.empty()), memories, backend->summary, reason});
   }
   return table;
 }

@@ -131,7 +131,7 @@ constexpr auto table = options(
            "osu",
            std::array<Word<CollDefinitions>, 2>{
                {{"nccl-tests", CollDefinitions::nccl_tests}, {"osu", CollDefinitions::osu}}}),
-    named("backend", &CollSpec::backend, "communication library"),
+    named("backend", &CollSpec::backend, "communication library"), buffers_option<CollSpec>(),
     HostNames<CollSpec>{
         "hosts", &CollSpec::hosts,
         "where ranks run, h1,h2: dealt out in blocks, in this order; default: all on this host"},

@@ -42,6 +42,16 @@ constexpr Name<Spec, 0> named(std::string_view name, std::string Spec::* member,
   return {name, member, help, {}};
 }
 
+template <class Spec>
+constexpr Name<Spec, 4> buffers_option() {
+  return {
+      "buffers",
+      &Spec::buffers,
+      "memory of what is sent and received: the host's, or, with an MPI that takes it, an accelerator's by "
+      "CUDA or HIP; auto: nccl the accelerator's, rccl too, others the host's",
+      {"auto", "host", "cuda", "hip"}};
+}
+
 // A folder; empty where there is none to name.
 template <class Spec>
 struct Folder {

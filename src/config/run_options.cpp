@@ -62,6 +62,7 @@ constexpr auto table = options(
     option("scale", &Request::scale,
            "message_scale and compute_scale together, e.g. 1/64; the result says so", shrinking),
     named<RunSpec>("backend", &RunSpec::backend, "communication library of a live run"),
+    buffers_option<RunSpec>(),
     HostNames<RunSpec>{
         "hosts", &RunSpec::hosts,
         "where ranks run, h1,h2: dealt out in blocks, in this order; default: all on this host"},

@@ -283,6 +283,37 @@ class Run(InFolder):
                                ["--backend"])
 
 
+class Buffers(InFolder):
+    def test_what_cannot_be_is_refused(self):
+        for words, mentions in [
+            (["run", *THREADS[1:], "--buffers", "cuda"], ["--buffers", "backend 'threads' has no buffers in 'cuda'", "host"]),
+            (["coll", "--backend", "threads", "--ranks", "2", "--buffers", "hip"], ["backend 'threads' has no buffers in 'hip'"]),
+            (["run", *THREADS[1:], "--buffers", "cud"], ["--buffers", "'cud'", "did you mean 'cuda'?"]),
+            (["coll", "--machine", "dgx-a100", "--ranks", "2", "--buffers", "cuda"], ["nothing is started where a machine is simulated"]),
+        ]:
+            with self.subTest(words):
+                self.fail_with(2, words, mentions)
+
+    def test_without_an_accelerator_it_is_not_possible_here(self):
+        usable = [row["name"] for row in json.loads(self.succeed("list", "backends", "--format", "json").stdout) if row["usable"]]
+        rows = {row["subject"]: row for row in json.loads(self.succeed("doctor", "--format", "json").stdout)}
+        for memory, reason in [("cuda", "NVIDIA's driver cannot be loaded"), ("hip", "the HIP runtime cannot be loaded")]:
+            if rows[f"buffers {memory}"]["state"] == "ok":
+                continue  # there is one
+            with self.subTest(memory):
+                self.assertIn(reason, rows[f"buffers {memory}"]["detail"])
+                if "mpi" in usable:
+                    for words in (["run", *DP, "--ranks", "2", "--scale", "1/512"], ["coll", "--ranks", "2"]):
+                        self.fail_with(3, [*words, "--backend", "mpi", "--buffers", memory], ["--buffers", reason])
+
+    def test_the_list_says_where_buffers_can_be(self):
+        rows = json.loads(self.succeed("list", "backends", "--format", "json").stdout)
+        buffers = {row["name"]: row["buffers"] for row in rows}
+        self.assertEqual(buffers["threads"], "host")
+        self.assertEqual(buffers["mpi"], "host, cuda, hip")
+        self.assertEqual((buffers["nccl"], buffers["rccl"]), ("cuda", "hip"))
+
+
 class Binding(InFolder):
     def bound(self, *words, **options):
         done = run(*THREADS, "--iterations", "1", "-o", "out.json", *words, cwd=self.folder, **options)

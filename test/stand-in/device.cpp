@@ -172,8 +172,9 @@ struct Report {
 }  // namespace
 
 int own_rank() {
-  const char* const rank = std::getenv("DLNETBENCH_RANK");
-  return rank ? std::atoi(rank) : -1;
+  for (const char* variable : {"DLNETBENCH_RANK", "OMPI_COMM_WORLD_RANK", "PMI_RANK"})
+    if (const char* const rank = std::getenv(variable)) return std::atoi(rank);
+  return -1;
 }
 
 int launch_named_by(const char* variable) {
@@ -263,6 +264,35 @@ std::string current_device() {
 }  // namespace stand_in
 
 using namespace stand_in;
+
+// For the stand-in of an MPI library. The host's view of device memory, or nothing where it is none.
+STAND_IN_EXPORT void* stand_in_data(const void* address, std::size_t bytes, int written, const char* who) {
+  const Range range{reinterpret_cast<Address>(address), bytes, written != 0};
+  {
+    const std::lock_guard lock(state().mutex);
+    if (block_with(range.begin, 0) == state().blocks.end()) return nullptr;
+    if (block_with(range.begin, bytes) == state().blocks.end())
+      violation(fmt::format("{} touches {} bytes, more than there are", who, bytes));
+    for (const auto& [stream, work] : state().pending)
+      for (const Range& other : work->ranges)
+        if (overlap(range, other))
+          violation(fmt::format("{} shares memory with {} on stream {}", who, work->name, stream->number));
+  }
+  if (!current) violation(fmt::format("{} in a thread that has chosen no device", who));
+  return data_of(range.begin, 0);
+}
+STAND_IN_EXPORT void stand_in_note(const char* line, int is_violation) {
+  is_violation ? violation(line) : record(line);
+}
+// HIP's are nobody's to give back.
+STAND_IN_EXPORT int stand_in_contexts() {
+#ifdef STAND_IN_HIP
+  return 1;
+#else
+  const std::lock_guard lock(state().mutex);
+  return state().contexts_held;
+#endif
+}
 
 STAND_IN_EXPORT Status STAND_IN_NAME(cuInit, hipInit)(unsigned) {
   return devices() > 0 ? Status::success : Status::no_device;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// stand_in_rank <backend> <ranks> <scenario>: a rank of a small run over the stand-in; outside a world it starts its
+// stand_in_rank <backend> <ranks> <scenario> [buffers] [progress]: a rank of a small run over the stand-in; outside a world it starts its
 // ranks. Scenarios that a library with ordered streams could hang in, and faults.
 #include <cstdio>
 #include <cstdlib>
@@ -73,6 +73,11 @@ Schedule scenario(const std::string& name, std::int64_t ranks) {
   if (name == "ring") return ring(std::int32_t(ranks));
   if (name == "opposite") return groups_in_opposite_orders();
   if (name == "alone") return alike(1, {compute(1e-3)});
+  if (name == "device")  // what MPI itself adds up, and all that is only moved
+    return everything(ranks, 1000, [](OperationKind kind, DataType type) {
+      return type == DataType::float32 ||
+             (kind != OperationKind::all_reduce && kind != OperationKind::reduce_scatter);
+    });
   return everything(ranks, 1000);
 }
 
@@ -81,13 +86,17 @@ int run(const std::vector<std::string>& words) {
   RunSpec spec = plans::spec(std::atoi(words[2].c_str()), words[1]);
   if (words[3] == "impatient") spec.watchdog = {1};
   if (words[3] == "rehearsed") spec.verify = false;
+  if (words.size() > 4) spec.buffers = words[4];
+  if (words.size() > 5) spec.progress = words[5];
   if (!inside_a_world()) return launch(spec, words);
 
   const Schedule schedule = scenario(words[3], spec.ranks);
   for (const std::string& problem : check(schedule)) throw WrongResult("stand_in_rank", problem);
-  if (const auto trace = run_live(schedule, spec))
+  if (const auto trace = run_live(schedule, spec)) {
     std::printf("%s: %zu ranks, %d iterations\n", trace->library.c_str(), trace->ranks.size(),
                 trace->iterations);
+    for (const std::string& note : trace->notes) std::printf("  %s\n", note.c_str());
+  }
   return 0;
 }
 

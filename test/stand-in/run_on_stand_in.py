@@ -13,6 +13,8 @@ it before the next one in its stream. Where the command succeeds, nothing is lef
   --overlaps        operations of different communicators are under way together
   --pairs           messages between two ranks take a communicator of two for every direction
   --kernels         compute phases are kernels
+  --preload FILE    into the ranks: an MPI library that takes device memory
+  --calls A,B       of MPI, that every rank gives device memory to, and no others
 """
 import argparse
 import os
@@ -27,6 +29,8 @@ parser.add_argument("--code", type=int, default=0)
 parser.add_argument("--says", action="append", default=[])
 parser.add_argument("--library", required=True)
 parser.add_argument("--exchanges", type=lambda text: {int(word) for word in text.split(",")})
+parser.add_argument("--preload")
+parser.add_argument("--calls", type=lambda text: set(text.split(",")))
 for flag in ("aborts", "overlaps", "pairs", "kernels"):
     parser.add_argument("--" + flag, action="store_true")
 parser.add_argument("command", nargs="+")
@@ -78,6 +82,8 @@ def expect(claim, what):
 with tempfile.TemporaryDirectory() as folder:
     environment = dict(os.environ, DLNB_STAND_IN_RECORD=folder)
     environment["LD_LIBRARY_PATH"] = ":".join(filter(None, [asked.library, os.environ.get("LD_LIBRARY_PATH")]))
+    if asked.preload:
+        environment["LD_PRELOAD"] = ":".join(filter(None, [os.environ.get("LD_PRELOAD"), asked.preload]))
     ended = subprocess.run(asked.command, env=environment, stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
     print(ended.stdout)
     records = {int(file.stem): file.read_text().splitlines() for file in pathlib.Path(folder).glob("*.txt")}
@@ -98,6 +104,9 @@ for rank, lines in sorted(records.items()):
         sizes = {len(kinds) // 2 for kinds in groups if kinds == ["send", "receive"] * (len(kinds) // 2)}
         expect(sizes == asked.exchanges and all(kinds[0] == "send" for kinds in groups),
                f"rank {rank}: all-to-alls are groups of {sizes} sends and receives")
+    if asked.calls:
+        calls = {line.split(" ")[1] for line in lines if line.startswith("mpi ")}
+        expect(calls == asked.calls, f"rank {rank}: device memory is given to {sorted(calls)}")
     if asked.pairs:
         # The first is for what ranks tell each other besides.
         members = {made[1]: int(made[2]) for made in map(MADE.match, lines) if made and made[1] != "1"}

@@ -33,7 +33,7 @@ using dlnb::gpu::Stream;
 /// One line of this rank's record, $DLNB_STAND_IN_RECORD/<rank>.txt.
 void record(const std::string& line);
 void violation(const std::string& what);
-/// Of DLNETBENCH_RANK.
+/// As a launcher tells it; −1 where none does.
 int own_rank();
 /// "3:20" in a variable: on rank 3 the 20th launch. −1 on other ranks.
 int launch_named_by(const char* variable);

@@ -32,9 +32,9 @@ namespace {
 namespace fs = std::filesystem;
 
 /// The options of `coll` that say where and how long.
-constexpr std::string_view measuring[] = {"ranks",  "backend",  "hosts",    "agent",  "testbed",
-                                          "dtype",  "min_size", "max_size", "factor", "iterations",
-                                          "warmup", "watchdog", "devices",  "overlap"};
+constexpr std::string_view measuring[] = {"ranks",      "backend", "buffers",  "hosts",    "agent",
+                                          "testbed",    "dtype",   "min_size", "max_size", "factor",
+                                          "iterations", "warmup",  "watchdog", "devices",  "overlap"};
 /// What they are unless typed: few sizes, from where latency counts to where bandwidth does.
 constexpr std::pair<const char*, const char*> usual[] = {
     {"--min-size", "64"}, {"--max-size", "16MiB"}, {"--factor", "8"}};

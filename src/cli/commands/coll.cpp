@@ -126,7 +126,7 @@ int run_here(const CollSpec& spec, const Output& output) {
 void refuse_what_does_not_apply(const CollSpec& spec) {
   const bool is_simulated = !spec.machine.empty();
   const std::initializer_list<const char*> simulated{"nodes", "collective", "placement", "devices", "noise"},
-      live{"testbed", "hosts", "agent"};
+      live{"testbed", "hosts", "agent", "buffers"};
   for (const char* key : is_simulated ? live : simulated)
     if (spec.origin.find(key))
       throw UserError(

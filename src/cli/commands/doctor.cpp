@@ -16,6 +16,7 @@
 #include "executor/live/core_claims.hpp"
 #include "executor/live/energy.hpp"
 #include "executor/live/live.hpp"
+#include "executor/live/mpi_library.hpp"
 #include "executor/live/topology.hpp"
 #include "report/web_page.hpp"
 
@@ -102,6 +103,15 @@ void add_libraries(Table& table) {
        accelerators.empty() ? "no device files; compute is emulated, which needs none" : accelerators});
 }
 
+void add_buffers(Table& table) {
+  for (const MemoryKind memory : {MemoryKind::cuda, MemoryKind::hip}) {
+    std::string text = missing(memory);
+    const bool there = text.empty();
+    if (there) text = device_memory_of_mpi(memory);
+    table.rows.push_back({fmt::format("buffers {}", name_of(memory)), there ? "ok" : "no", text});
+  }
+}
+
 void add_page(Table& table) {
   try {
     table.rows.push_back({"report page", "ok",
@@ -130,6 +140,7 @@ int run(const Arguments& given) {
     table.rows.push_back({fmt::format("backend {}", backend->name), reason.empty() ? "ok" : "no",
                           reason.empty() ? std::string(backend->summary) : reason});
   }
+  add_buffers(table);
   add_energies(table);
   if (inside_a_world()) table.rows.push_back({"world", "ok", "this process is a rank of a launcher's world"});
   table.rows.push_back({"simulator", "ok", "inside the program"});

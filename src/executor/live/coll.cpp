@@ -142,6 +142,7 @@ class CollSession {
     if (!sentry_->hidden().empty())
       table_.notes.push_back(fmt::format("no flight recorder that others can read: {}", sentry_->hidden()));
     if (options_.fault) table_.notes.emplace_back("with a fault on purpose (DLNETBENCH_FAULT)");
+    for (const std::string& remark : transport_.remarks()) table_.notes.push_back(remark);
     log_.emplace(sentry_->folder(), transport_.library(), rows_);
     for (const std::string& note : table_.notes) log_->add_note(note);
   }
@@ -174,7 +175,7 @@ class CollSession {
     HostFacts facts = facts_of_this_host();
     facts.buffers = memory_.send + memory_.receive;
     facts.library = memory_.reduced;
-    facts.threads = wants_second_thread(spec_) ? 2 : 1;
+    facts.threads = (wants_second_thread(spec_) ? 2 : 1) + (spec_.overlap ? transport_.busy_threads() : 0);
     std::string shortage;
     if (const std::int64_t device = transport_.device_memory(); device >= 0) {
       if (facts.buffers > device)
@@ -418,7 +419,10 @@ namespace {
 void open_world(const Backend& backend, const CollSpec& spec, const CollSessionOptions& options,
                 std::optional<CollTable>& table) {
   std::mutex mutex;  // ranks may be threads
-  const WorldOptions world{spec.ranks, wants_second_thread(spec), spec.watchdog};
+  const WorldOptions world{.ranks = spec.ranks,
+                           .second_thread = wants_second_thread(spec),
+                           .watchdog = spec.watchdog,
+                           .buffers = buffers_of(backend, spec.buffers)};
   backend.open(world, [&](Transport& transport) {
     if (options.start) options.start->joined();
     std::optional<CollTable> own = run_coll_session(spec, transport, monotonic_clock(), options);

@@ -62,14 +62,16 @@ std::vector<CollCase> coll_cases(const CollSpec& spec, std::int64_t members, con
       else leave_out(fmt::format("{} does not do {} in place", transport.library(), name_of(operation)));
     }
     for (const DataType dtype : spec.dtypes) {
-      if (const std::string reason = transport.lacks(kind_of(operation), dtype); !reason.empty()) {
-        leave_out(reason);
-        continue;
+      for (const std::int64_t size : sizes) {
+        const CollShape shape = shape_of(operation, dtype, size, members, spec.definitions);
+        const std::string reason =
+            transport.lacks(kind_of(operation), dtype, std::max(shape.sent, shape.received));
+        if (!reason.empty()) {
+          leave_out(reason);
+          break;
+        }
+        for (const bool in_place : forms) rows.push_back({operation, dtype, in_place, shape});
       }
-      for (const std::int64_t size : sizes)
-        for (const bool in_place : forms)
-          rows.push_back(
-              {operation, dtype, in_place, shape_of(operation, dtype, size, members, spec.definitions)});
     }
   }
   if (rows.empty()) throw Unavailable("coll", first_reason);

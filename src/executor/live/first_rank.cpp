@@ -107,6 +107,18 @@ void report_as_first_rank() {
       nullptr);
 }
 
+ForetoldExit::ForetoldExit(int code) {
+  const fs::path folder = folder_told();
+  if (folder.empty() || number_in(folder / "begun") != getpid()) return;
+  file_ = folder / "exit";
+  write_number(file_, code);
+}
+
+ForetoldExit::~ForetoldExit() {
+  std::error_code ignored;
+  if (!file_.empty()) fs::remove(file_, ignored);
+}
+
 bool started_by_us() { return !folder_told().empty(); }
 
 fs::path folder_of_launch(const std::string& asked) {

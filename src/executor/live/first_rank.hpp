@@ -49,6 +49,17 @@ bool owner_has_ended(const std::filesystem::path& folder);
 /// The first rank's side: says now that it has begun and, when the process exits, with which code. Does nothing where
 /// no folder was named or it is on another host.
 void report_as_first_rank();
+/// Of the first rank that has reported so: its exit code should it be ended before this goes, where it cannot say it.
+class ForetoldExit {
+ public:
+  explicit ForetoldExit(int code);
+  ~ForetoldExit();
+  ForetoldExit(const ForetoldExit&) = delete;
+  ForetoldExit& operator=(const ForetoldExit&) = delete;
+
+ private:
+  std::filesystem::path file_;  ///< empty: this is not the first rank, or nobody wants to know
+};
 /// Whether a process of ours started this one.
 bool started_by_us();
 /// Where that process reads the flight recorders: `asked`, or its own folder. Empty: it cannot be reached from here,

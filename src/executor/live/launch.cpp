@@ -244,7 +244,9 @@ int launch(const RunSpec& spec, const std::vector<std::string>& command, const I
   const Backend& backend = usable_backend(spec.backend);
   if (!backend.launcher)
     throw UserError("--backend", fmt::format("ranks of '{}' are threads and need no launcher", backend.name));
-  const LaunchRequest request = request_of(spec);
+  LaunchRequest request = request_of(spec);
+  // A thread beside the rank's may carry out collectives.
+  if (buffers_of(backend, spec.buffers) != MemoryKind::host) request.second_thread = true;
   Launcher launcher = backend.launcher(request);
   const bool ranks_are_ours = launcher.command.empty();
   sweep_left_folders();
@@ -327,6 +329,7 @@ int launch(const CollSpec& spec, const std::vector<std::string>& command, const 
   world.agent = spec.agent;
   world.testbed = spec.testbed;
   world.recorder = spec.recorder;
+  world.buffers = spec.buffers;
   world.watchdog = spec.watchdog;
   world.progress = wants_second_thread(spec) ? spec.progress : "none";
   const Inquiry inquiry = inquiry_of(spec, on_partial);

@@ -128,6 +128,17 @@ std::string missing(const Module& module, const LateLibrary& later) {
          });
 }
 
+std::string answer_of(const Module& module, const std::function<std::string(const Transport&)>& ask) {
+  return said_apart([&]() -> std::string {
+    try {
+      const std::unique_ptr<const Transport> transport(load(module)(ModuleOptions{}));
+      return ask(*transport);
+    } catch (const std::exception& error) {
+      return error.what();
+    }
+  });
+}
+
 void open(const Module& module, const ModuleOptions& options, const std::function<void(Transport&)>& body) {
   const OpenTransport join = load(module);
   std::unique_ptr<Transport> transport;

@@ -31,6 +31,9 @@ std::string missing(const Module& module, const LateLibrary& later = {});
 /// cannot be loaded or the world cannot be joined.
 void open(const Module& module, const ModuleOptions& options, const std::function<void(Transport&)>& body);
 
+/// What `ask` says of a world of one rank, which is joined in a process of its own; or why there is none.
+std::string answer_of(const Module& module, const std::function<std::string(const Transport&)>& ask);
+
 /// The world this process is in, for libraries that do not find it themselves. Throws Unavailable where it has no
 /// store (store.hpp).
 ModuleOptions options_of_this_world(const WorldOptions& options);

@@ -8,10 +8,12 @@
 
 #include <algorithm>
 #include <cstdlib>
+#include <memory>
 
 #include <dlnb/document.hpp>
 
 #include "executor/live/first_rank.hpp"
+#include "executor/live/gpu/device_buffers.hpp"
 #include "executor/live/host_blocks.hpp"
 #include "executor/live/programs.hpp"
 #include "executor/live/surroundings.hpp"
@@ -110,6 +112,21 @@ const MpiLibrary* library_called(std::string_view name) {
   return place == std::end(libraries) ? nullptr : place;
 }
 
+std::string_view how_to_take(const MpiLibrary& library, MemoryKind memory) {
+  if (memory == MemoryKind::cuda)
+    return &library == &open_mpi()
+               ? "use an Open MPI that is configured --with-cuda (NVIDIA's HPC SDK and HPC-X have one), or "
+                 "--buffers host, or --backend nccl"
+               : "use an MPICH that is configured --with-cuda, with MPIR_CVAR_ENABLE_GPU not 0 (Cray's: "
+                 "MPICH_GPU_SUPPORT_ENABLED=1), or --buffers host, or --backend nccl";
+  return &library == &open_mpi()
+             ? "use an Open MPI that is configured --with-rocm over a UCX configured --with-rocm, or "
+               "--buffers "
+               "host, or --backend rccl"
+             : "use an MPICH that is configured --with-hip, with MPIR_CVAR_ENABLE_GPU not 0 (Cray's: "
+               "MPICH_GPU_SUPPORT_ENABLED=1), or --buffers host, or --backend rccl";
+}
+
 std::int64_t largest_count() {
   const char* const text = std::getenv("DLNETBENCH_MPI_LARGEST_COUNT");
   const std::int64_t count = text ? std::atoll(text) : 0;
@@ -142,6 +159,25 @@ std::string missing(const MpiLibrary& library) {
                      is_open_mpi ? "mpirun" : "mpiexec", library.module.how);
 }
 
+std::string device_memory_of_mpi(MemoryKind memory) {
+  using Takes = MemoryAnswer::Takes;
+  std::string text;
+  for (const MpiLibrary& library : libraries) {
+    std::string said = missing(library);
+    if (said.empty() && !surroundings().inside)
+      said = answer_of(library.module, [&](const Transport& alone) {
+        const MemoryAnswer answer = alone.takes_memory_of(memory == MemoryKind::cuda ? "CUDA" : "HIP");
+        return answer.takes == Takes::not_told
+                   ? fmt::format("{} does not tell whether it takes it", alone.library())
+                   : fmt::format("{} {} it ({} says so)", alone.library(),
+                                 answer.takes == Takes::yes ? "takes" : "does not take", answer.asked);
+      });
+    text += fmt::format("{}mpi-{}: {}", text.empty() ? "" : "; ", library.name,
+                        said.empty() ? "not asked inside a world" : said);
+  }
+  return text;
+}
+
 void open(const MpiLibrary& library, const WorldOptions& options,
           const std::function<void(Transport&)>& body) {
   if (const Surroundings around = surroundings(); around.inside && around.library != library.name)
@@ -152,7 +188,22 @@ void open(const MpiLibrary& library, const WorldOptions& options,
         around.library.empty() ? std::string() : fmt::format("use --backend mpi-{}", around.library));
   ModuleOptions module_options{.second_thread = options.second_thread};
   module_options.largest_count = largest_count();
-  open(library.module, module_options, body);
+  if (options.buffers == MemoryKind::host) return open(library.module, module_options, body);
+
+  // From Open MPI's documentation: non-blocking collectives take no memory of an accelerator, reductions never and
+  // others only over UCX.
+  const bool blocks = &library == &open_mpi();
+  module_options.second_thread |= blocks;
+  const gpu::Driver& driver =
+      gpu::driver_of(options.buffers == MemoryKind::cuda ? gpu::Vendor::nvidia : gpu::Vendor::amd);
+  std::unique_ptr<const gpu::Device> device;  // for longer than the library
+  open(library.module, module_options, [&](Transport& transport) {
+    gpu::DeviceBuffers on_device(transport, driver, device,
+                                 {.how = how_to_take(library, options.buffers),
+                                  .blocking_collectives_only = blocks,
+                                  .patience = options.watchdog});
+    body(on_device);
+  });
 }
 
 }  // namespace dlnb

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+#include <fmt/format.h>
+
+#include <algorithm>
 #include <atomic>
 #include <filesystem>
 #include <mutex>
@@ -10,6 +13,7 @@
 #include "executor/live/binding.hpp"
 #include "executor/live/compute.hpp"
 #include "executor/live/first_rank.hpp"
+#include "executor/live/gpu/driver.hpp"
 #include "executor/live/inquiry.hpp"
 #include "executor/live/live.hpp"
 #include "executor/live/outstanding.hpp"
@@ -27,6 +31,31 @@ const Backend& usable_backend(std::string_view name) {
   const Backend& backend = entry_called(backends::all(), name, "--backend");
   if (const std::string reason = backend.missing(); !reason.empty()) throw Unavailable("--backend", reason);
   return backend;
+}
+
+std::string_view name_of(MemoryKind memory) {
+  constexpr std::string_view names[] = {"host", "cuda", "hip"};
+  return names[std::size_t(memory)];
+}
+
+std::string missing(MemoryKind memory) {
+  if (memory == MemoryKind::host) return {};
+  return gpu::driver_of(memory == MemoryKind::cuda ? gpu::Vendor::nvidia : gpu::Vendor::amd).problem;
+}
+
+MemoryKind buffers_of(const Backend& backend, std::string_view word) {
+  if (word == "auto") return backend.memories.front();
+  const auto place =
+      std::ranges::find(backend.memories, word, [](MemoryKind memory) { return name_of(memory); });
+  if (place == backend.memories.end()) {
+    std::vector<std::string_view> names;
+    for (const MemoryKind memory : backend.memories) names.push_back(name_of(memory));
+    throw UserError("--buffers", fmt::format("backend '{}' has no buffers in '{}'", backend.name, word),
+                    fmt::format("it has them in: {}", fmt::join(names, ", ")));
+  }
+  if (const std::string reason = missing(*place); !reason.empty())
+    throw Unavailable("--buffers", reason, "use --buffers host");
+  return *place;
 }
 
 namespace {
@@ -57,8 +86,10 @@ class WakingClock final : public Clock {
 void open_world(const Backend& backend, const Schedule& schedule, const RunSpec& spec, Clock& clock,
                 const SessionOptions& options, std::optional<Trace>& trace) {
   std::mutex mutex;  // ranks may be threads
-  const WorldOptions world{schedule.grid.ranks(), progress_mode(spec.progress) == ProgressMode::thread,
-                           spec.watchdog};
+  const WorldOptions world{.ranks = schedule.grid.ranks(),
+                           .second_thread = progress_mode(spec.progress) == ProgressMode::thread,
+                           .watchdog = spec.watchdog,
+                           .buffers = buffers_of(backend, spec.buffers)};
   backend.open(world, [&](Transport& transport) {
     if (options.start) options.start->joined();
     std::optional<Trace> own = run_session(schedule, spec, transport, clock, options);

@@ -113,10 +113,11 @@ class Session {
       notes_.push_back(fmt::format("no flight recorder that others can read: {}", sentry_->hidden()));
     recorder().head().cores_shared = cores_shared_ = terms.cores_shared;
     if (options_.fault) notes_.push_back("with a fault on purpose (DLNETBENCH_FAULT)");
+    for (const std::string& remark : transport_.remarks()) notes_.push_back(remark);
   }
 
   /// That want a core at the same time.
-  int threads() const { return mode_ == ProgressMode::thread ? 2 : 1; }
+  int threads() const { return (mode_ == ProgressMode::thread ? 2 : 1) + transport_.busy_threads(); }
 
   // The memory of an accelerator is this rank's alone.
   std::string device_shortage() const {
@@ -210,7 +211,8 @@ class Session {
     std::string own;
     for (const Action& action : binding_.actions)
       if (own.empty() && (action.what == Action::What::run || action.what == Action::What::start))
-        own = transport_.lacks(action.transfer.kind, action.transfer.dtype);
+        own = transport_.lacks(action.transfer.kind, action.transfer.dtype,
+                               std::max(action.transfer.elements_sent, action.transfer.elements_received));
     const std::string first = first_said(own);
     if (!first.empty()) throw Unavailable("--backend", first, "use another backend, or another type");
   }

@@ -9,11 +9,17 @@
 #include <new>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <dlnb/schedule.hpp>
 #include <dlnb/units.hpp>
 
 namespace dlnb {
+
+namespace gpu {
+class Device;
+}
 
 /// One movement of data as a communication library sees it. Elements follow Operation's conventions:
 /// all-gather sends its shard and receives n shards, reduce-scatter the reverse, all-to-all n parts both
@@ -41,6 +47,12 @@ struct Transfer {
 inline void count_one(std::atomic<std::uint32_t>& counter) {
   counter.store(counter.load(std::memory_order_relaxed) + 1, std::memory_order_relaxed);
 }
+
+/// What a library says of an accelerator's memory: whether its calls take addresses there.
+struct MemoryAnswer {
+  enum class Takes : std::uint8_t { no, yes, not_told } takes = Takes::no;
+  std::string_view asked;  ///< the function that was asked; empty where there is none
+};
 
 /// One rank's end of a communication library. Header only and free of our other types' code, because
 /// implementations may live in modules loaded at run time.
@@ -71,6 +83,8 @@ class Transport {
 
   /// PCI address of the accelerator it works on, "0000:3b:00.0"; empty: none.
   virtual std::string device() const { return {}; }
+  /// That accelerator; null: none.
+  virtual const gpu::Device* gpu() const { return nullptr; }
 
   /// Makes a communicator of these world ranks (ascending). Every member calls it, and calls for different
   /// communicators come in the same order everywhere. Returns its number, counting up from 0.
@@ -82,11 +96,26 @@ class Transport {
     static_cast<void>(communicator), static_cast<void>(destinations), static_cast<void>(sources);
   }
 
-  /// Why such a transfer cannot be carried out; empty where it can.
-  virtual std::string lacks(OperationKind kind, DataType dtype) const {
-    static_cast<void>(kind), static_cast<void>(dtype);
+  /// Why such a transfer cannot be carried out; empty where it can. `elements`: the larger of what a rank sends and
+  /// receives.
+  virtual std::string lacks(OperationKind kind, DataType dtype, std::int64_t elements) const {
+    static_cast<void>(kind), static_cast<void>(dtype), static_cast<void>(elements);
     return {};
   }
+  /// Whether the library itself adds up so many elements, wherever they are, and not a function of ours on the host.
+  virtual bool adds_up_itself(DataType dtype, std::int64_t elements) const {
+    static_cast<void>(dtype), static_cast<void>(elements);
+    return false;
+  }
+  /// Of "CUDA" or "HIP".
+  virtual MemoryAnswer takes_memory_of(std::string_view runtime) const {
+    static_cast<void>(runtime);
+    return {};
+  }
+  /// What a reader of the results has to know of it, besides its name.
+  virtual std::vector<std::string> remarks() const { return {}; }
+  /// Threads of its own that want a core while the rank computes.
+  virtual int busy_threads() const { return 0; }
   /// Whether the first transfer of a kind may wait for the other members while it is being started.
   virtual bool connects_on_first_use() const { return false; }
   /// Bytes that `allocate` can still give, where that is not the host's memory; else −1.

@@ -32,6 +32,7 @@ Json json_of(const CollSpec& spec) {
             {"series", spec.series},
             {"definitions", name_of(spec.definitions)},
             {"backend", spec.backend},
+            {"buffers", spec.buffers},
             {"progress", spec.progress},
             {"machine", spec.machine},
             {"nodes", spec.nodes},

@@ -41,6 +41,7 @@ Json json_of(const RunSpec& spec) {
             {"message_scale", number(spec.message_scale)},
             {"compute_scale", number(spec.compute_scale)},
             {"backend", spec.backend},
+            {"buffers", spec.buffers},
             {"progress", spec.progress},
             {"binding", spec.binding},
             {"iterations", spec.iterations},

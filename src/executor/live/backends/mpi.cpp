@@ -10,6 +10,7 @@ extern constinit const Backend mpi{
     .open = [](const WorldOptions& options,
                const std::function<void(Transport&)>& body) { open(automatic_mpi(), options, body); },
     .launcher = [](const LaunchRequest& request) { return automatic_mpi().launcher(request); },
+    .memories = mpi_memories,
 };
 
 }  // namespace dlnb::backends

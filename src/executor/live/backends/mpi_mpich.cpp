@@ -10,6 +10,7 @@ extern constinit const Backend mpi_mpich{
     .open = [](const WorldOptions& options,
                const std::function<void(Transport&)>& body) { open(mpich(), options, body); },
     .launcher = [](const LaunchRequest& request) { return mpich().launcher(request); },
+    .memories = mpi_memories,
 };
 
 }  // namespace dlnb::backends

@@ -10,6 +10,7 @@ extern constinit const Backend mpi_openmpi{
     .open = [](const WorldOptions& options,
                const std::function<void(Transport&)>& body) { open(open_mpi(), options, body); },
     .launcher = [](const LaunchRequest& request) { return open_mpi().launcher(request); },
+    .memories = mpi_memories,
 };
 
 }  // namespace dlnb::backends

@@ -3,6 +3,9 @@
 #include "executor/live/nccl/world.hpp"
 
 namespace dlnb::backends {
+namespace {
+constexpr MemoryKind memories[] = {MemoryKind::cuda};
+}
 
 extern constinit const Backend nccl{
     .name = "nccl",
@@ -13,6 +16,7 @@ extern constinit const Backend nccl{
           nccl::open(nccl::library_of(gpu::Vendor::nvidia), options, body);
         },
     .launcher = [](const LaunchRequest&) { return Launcher{}; },
+    .memories = memories,
 };
 
 }  // namespace dlnb::backends

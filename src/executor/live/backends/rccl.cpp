@@ -3,6 +3,9 @@
 #include "executor/live/nccl/world.hpp"
 
 namespace dlnb::backends {
+namespace {
+constexpr MemoryKind memories[] = {MemoryKind::hip};
+}
 
 extern constinit const Backend rccl{
     .name = "rccl",
@@ -13,6 +16,7 @@ extern constinit const Backend rccl{
           nccl::open(nccl::library_of(gpu::Vendor::amd), options, body);
         },
     .launcher = [](const LaunchRequest&) { return Launcher{}; },
+    .memories = memories,
 };
 
 }  // namespace dlnb::backends

@@ -136,6 +136,7 @@ class NcclTransport final : public Transport {
   int size() const override { return world_.size(); }
   std::string library() const override { return library_.name(); }
   std::string device() const override { return device_.address(); }
+  const gpu::Device* gpu() const override { return &device_; }
   bool reduces_in_place() const override { return true; }
   bool works_in_place(OperationKind kind) const override { return kind != OperationKind::all_to_all; }
   bool takes_uneven_parts() const override { return true; }
@@ -143,7 +144,7 @@ class NcclTransport final : public Transport {
   bool connects_on_first_use() const override { return true; }
   std::int64_t device_memory() const override { return device_.free_memory(); }
 
-  std::string lacks(OperationKind kind, DataType dtype) const override {
+  std::string lacks(OperationKind kind, DataType dtype, std::int64_t) const override {
     if (dtype != DataType::float8 || !adds_up(kind) || library_.version >= first_with_float8) return {};
     return fmt::format("{} adds up no float8; {} 2.24 and later do", library_.name(), library_.title);
   }

@@ -5,50 +5,28 @@
 
 #include <algorithm>
 #include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <sstream>
 #include <vector>
 
 #include <dlnb/error.hpp>
 
-#include "executor/live/gpu/device.hpp"
-#include "executor/live/hosts.hpp"
+#include "executor/live/gpu/places.hpp"
 #include "executor/live/modules.hpp"
-#include "executor/live/nccl/places.hpp"
 #include "executor/live/nccl/transport.hpp"
 
 namespace dlnb::nccl {
 namespace {
 
-// Host name, boot id, network namespace, then the addresses.
-std::string packed(const gpu::Driver& driver) {
-  const std::string identity = facts_of_this_host().identity.data();
-  std::error_code failure;
-  const std::string network = std::filesystem::read_symlink("/proc/self/ns/net", failure).string();
-  std::string text = identity + ' ' + (network.empty() ? "unknown" : network);
-  for (int device = 0; device < driver.devices; ++device)
-    text += ' ' + gpu::Device::address_of(driver, device);
-  return text;
-}
-
-Offer unpacked(const std::string& text) {
-  std::istringstream stream(text);
-  Offer offer;
-  stream >> offer.host >> offer.machine >> offer.network;
-  for (std::string address; stream >> address;) offer.devices.push_back(address);
-  return offer;
-}
-
 constexpr std::string_view refused = "refused ", loopback = "loopback";
 
 std::string decide(const World& world) {
-  std::vector<Offer> offers;
+  std::vector<gpu::Offer> offers;
   for (int rank = 0; rank < world.size(); ++rank)
-    offers.push_back(unpacked(world.hear(fmt::format("device-{}", rank))));
-  const Places places = choose_devices(offers);
+    offers.push_back(gpu::unpacked_offer(world.hear(fmt::format("device-{}", rank))));
+  const gpu::Places places = gpu::choose_devices(offers);
   if (!places.problem.empty()) return std::string(refused) + places.problem;
-  const bool one_network = std::ranges::all_of(offers, [&](const Offer& offer) {
+  const bool one_network = std::ranges::all_of(offers, [&](const gpu::Offer& offer) {
     return offer.machine == offers[0].machine && offer.network == offers[0].network;
   });
   return fmt::format("{} {}", one_network ? loopback : "any", fmt::join(places.devices, " "));
@@ -56,7 +34,7 @@ std::string decide(const World& world) {
 
 /// The device of this rank.
 int settle(const World& world, const gpu::Driver& driver) {
-  world.tell(fmt::format("device-{}", world.rank()), packed(driver));
+  world.tell(fmt::format("device-{}", world.rank()), gpu::packed_offer(driver));
   if (world.rank() == 0) world.tell("devices", decide(world));
   const std::string decision = world.hear("devices");
   if (decision.starts_with(refused))

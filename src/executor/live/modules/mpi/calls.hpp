@@ -52,6 +52,9 @@ struct Repeats {
 };
 void run(const Call& call, Types& types, std::int64_t largest_count, const Repeats& repeats);
 
+/// The most elements that the library adds up with its own operator.
+std::int64_t largest_sum(std::int64_t largest_count);
+
 /// The input as MPI wants it.
 inline const void* input_of(const Transfer& t) {
   const std::less<const std::byte*> before;

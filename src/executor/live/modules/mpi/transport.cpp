@@ -15,6 +15,7 @@
 
 #include "executor/live/module.hpp"
 #include "executor/live/modules/mpi/calls.hpp"
+#include "executor/live/modules/mpi/device_memory.hpp"
 #include "executor/live/modules/mpi/types.hpp"
 
 namespace dlnb::mpi {
@@ -66,6 +67,12 @@ class MpiTransport final : public Transport {
   bool works_in_place(OperationKind kind) const override { return !is_message(kind); }
   int shard_in_place(int) const override { return 0; }
   bool takes_uneven_parts() const override { return true; }
+  bool adds_up_itself(DataType dtype, std::int64_t elements) const override {
+    return dtype == DataType::float32 && elements <= largest_sum(options_.largest_count);
+  }
+  MemoryAnswer takes_memory_of(std::string_view runtime) const override {
+    return mpi::takes_memory_of(runtime);
+  }
 
   int communicator(std::span<const int> members) override {
     MPI_Group world, group;
@@ -114,12 +121,12 @@ class MpiTransport final : public Transport {
   void run(const Transfer& transfer) override {
     if (naps()) return run_with_naps(transfer);
     std::atomic<std::uint32_t> begun = 0;
-    mpi::run(call(transfer, parts_), *types_, options_.largest_count, {1, begun});
+    mpi::run(call(transfer, parts()), *types_, options_.largest_count, {1, begun});
   }
 
   void repeat(const Transfer& transfer, int times, std::atomic<std::uint32_t>& begun) override {
     if (naps()) return Transport::repeat(transfer, times, begun);
-    mpi::run(call(transfer, parts_), *types_, options_.largest_count, {times, begun});
+    mpi::run(call(transfer, parts()), *types_, options_.largest_count, {times, begun});
   }
 
   // A rank that hangs inside MPI cannot be reached through MPI. Launchers end a world of which one process
@@ -171,6 +178,13 @@ class MpiTransport final : public Transport {
     Parts parts;
   };
 
+  /// Of the blocking transfer under way in this thread.
+  Parts& parts() {
+    if (!options_.second_thread) return parts_;
+    thread_local Parts own;
+    return own;
+  }
+
   Call call(const Transfer& transfer, Parts& parts) const {
     const End& end = ends_[std::size_t(transfer.communicator)];
     return {transfer, end.communicator, end.members, parts};
@@ -182,7 +196,7 @@ class MpiTransport final : public Transport {
   std::unique_ptr<Types> types_;
   std::vector<End> ends_;
   std::vector<Slot> slots_;
-  Parts parts_;  // of the blocking transfer under way
+  Parts parts_;
 };
 
 }  // namespace

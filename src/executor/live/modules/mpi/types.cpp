@@ -38,6 +38,11 @@ Types::~Types() {
 }
 
 MPI_Datatype Types::many(DataType type, std::int64_t elements) {
+  const std::lock_guard lock(mutex_);
+  return many_while_locked(type, elements);
+}
+
+MPI_Datatype Types::many_while_locked(DataType type, std::int64_t elements) {
   auto [place, is_new] = many_.try_emplace({type, elements}, MPI_DATATYPE_NULL);
   if (!is_new) return place->second;
   MPI_Datatype whole_block, parts[2] = {MPI_DATATYPE_NULL, element(type)};
@@ -53,11 +58,12 @@ MPI_Datatype Types::many(DataType type, std::int64_t elements) {
 }
 
 MPI_Datatype Types::placed(DataType type, std::int64_t elements, std::int64_t first) {
+  const std::lock_guard lock(mutex_);
   auto [place, is_new] = placed_.try_emplace({type, elements, first}, MPI_DATATYPE_NULL);
   if (!is_new) return place->second;
   const int length = 1;
   const MPI_Aint at = MPI_Aint(first * size_of(type));
-  const MPI_Datatype part = many(type, elements);
+  const MPI_Datatype part = many_while_locked(type, elements);
   check(MPI_Type_create_struct(1, &length, &at, &part, &place->second));
   check(MPI_Type_commit(&place->second));
   return place->second;

@@ -6,6 +6,7 @@
 #include <array>
 #include <cstdint>
 #include <map>
+#include <mutex>
 #include <tuple>
 #include <utility>
 
@@ -20,7 +21,7 @@ inline void check(int code) {
 }
 
 /// Element types of true size with their sums. MPI 4 knows float32 only: the others are opaque bytes to it,
-/// added up by our own operators. Made after MPI_Init, forgotten before MPI_Finalize.
+/// added up by our own operators. Several threads may ask for types. Made after MPI_Init, forgotten before MPI_Finalize.
 class Types {
  public:
   Types();
@@ -42,6 +43,9 @@ class Types {
   static constexpr std::int64_t block = 1 << 16;
 
  private:
+  MPI_Datatype many_while_locked(DataType type, std::int64_t elements);
+
+  std::mutex mutex_;  // of many_ and placed_
   std::array<MPI_Datatype, 4> elements_;
   std::array<MPI_Op, 4> sums_;
   std::map<std::pair<DataType, std::int64_t>, MPI_Datatype> many_;

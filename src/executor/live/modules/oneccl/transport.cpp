@@ -84,7 +84,7 @@ class OneCclTransport final : public Transport {
   bool works_in_place(OperationKind kind) const override { return !is_message(kind); }
   bool takes_uneven_parts() const override { return true; }
   bool takes_tags() const override { return false; }
-  std::string lacks(OperationKind kind, DataType dtype) const override {
+  std::string lacks(OperationKind kind, DataType dtype, std::int64_t) const override {
     if (kind != OperationKind::reduce_scatter || !sums_->is_ours(dtype)) return {};
     return library() + " adds up no " + word_of(dtype) + " in a reduce-scatter";
   }

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-#include "executor/live/nccl/places.hpp"
+#include "executor/live/gpu/places.hpp"
 
 #include <fmt/format.h>
 
+#include <filesystem>
 #include <map>
 #include <set>
+#include <sstream>
 
-namespace dlnb::nccl {
+#include "executor/live/gpu/device.hpp"
+#include "executor/live/hosts.hpp"
+
+namespace dlnb::gpu {
 namespace {
 
 std::string shortage(const std::vector<Offer>& offers, const std::string& machine) {
@@ -25,6 +30,24 @@ std::string shortage(const std::vector<Offer>& offers, const std::string& machin
 
 }  // namespace
 
+// Host name, boot id, network namespace, then the addresses.
+std::string packed_offer(const Driver& driver) {
+  const std::string identity = facts_of_this_host().identity.data();
+  std::error_code failure;
+  const std::string network = std::filesystem::read_symlink("/proc/self/ns/net", failure).string();
+  std::string text = identity + ' ' + (network.empty() ? "unknown" : network);
+  for (int device = 0; device < driver.devices; ++device) text += ' ' + Device::address_of(driver, device);
+  return text;
+}
+
+Offer unpacked_offer(const std::string& text) {
+  std::istringstream stream(text);
+  Offer offer;
+  stream >> offer.host >> offer.machine >> offer.network;
+  for (std::string address; stream >> address;) offer.devices.push_back(address);
+  return offer;
+}
+
 Places choose_devices(const std::vector<Offer>& offers) {
   Places places;
   std::map<std::string, std::set<std::string>> taken;
@@ -42,4 +65,4 @@ Places choose_devices(const std::vector<Offer>& offers) {
   return places;
 }
 
-}  // namespace dlnb::nccl
+}  // namespace dlnb::gpu

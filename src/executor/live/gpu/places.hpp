@@ -4,7 +4,9 @@
 #include <string>
 #include <vector>
 
-namespace dlnb::nccl {
+#include "executor/live/gpu/driver.hpp"
+
+namespace dlnb::gpu {
 
 /// Where a rank is, and the accelerators it may use.
 struct Offer {
@@ -13,6 +15,10 @@ struct Offer {
   std::string network;               ///< equal for ranks that share one, loopback included
   std::vector<std::string> devices;  ///< PCI addresses, in the order in which the driver numbers them
 };
+
+/// This process' own, on its way to whoever decides.
+std::string packed_offer(const Driver& driver);
+Offer unpacked_offer(const std::string& text);
 
 /// One of its devices for every rank, or why that cannot be.
 struct Places {
@@ -24,4 +30,4 @@ struct Places {
 /// device where all see all, and its own where the launcher lets each see one (CUDA_VISIBLE_DEVICES).
 Places choose_devices(const std::vector<Offer>& offers);
 
-}  // namespace dlnb::nccl
+}  // namespace dlnb::gpu
