@@ -171,6 +171,10 @@ RunSpec settle(Layers layers, const Value& overrides) {
                     "the cost model 'paper' has no attention kernels", "choose cost_model = \"exact\"");
   check_destination(layers.tree(), request);
   check_rules_to_stop(layers.tree(), request);
+  if (const Value* share = layers.tree().find("compute_share");
+      share && request.compute != "device" && request.compute_share != Request{}.compute_share)
+    throw UserError(where_of(*share, "compute_share"), "nothing is computed on a device",
+                    "add compute = \"device\"");
   refuse_two_placements(layers.tree());
   request.plan = settle_plan(layers, request);
   request.origin = layers.origin();

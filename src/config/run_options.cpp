@@ -63,6 +63,15 @@ constexpr auto table = options(
            "message_scale and compute_scale together, e.g. 1/64; the result says so", shrinking),
     named<RunSpec>("backend", &RunSpec::backend, "communication library of a live run"),
     buffers_option<RunSpec>(),
+    Name<RunSpec, 2>{
+        "compute",
+        &RunSpec::compute,
+        "who is busy in a compute phase: the host, which sleeps and spins, or a kernel on the device "
+        "of the buffers",
+        {"host", "device"}},
+    option("compute_share", &RunSpec::compute_share,
+           "share of the device's multiprocessors that the kernel occupies (compute device)",
+           Range{above_zero.low, 1}),
     HostNames<RunSpec>{
         "hosts", &RunSpec::hosts,
         "where ranks run, h1,h2: dealt out in blocks, in this order; default: all on this host"},

@@ -290,6 +290,10 @@ class Buffers(InFolder):
             (["coll", "--backend", "threads", "--ranks", "2", "--buffers", "hip"], ["backend 'threads' has no buffers in 'hip'"]),
             (["run", *THREADS[1:], "--buffers", "cud"], ["--buffers", "'cud'", "did you mean 'cuda'?"]),
             (["coll", "--machine", "dgx-a100", "--ranks", "2", "--buffers", "cuda"], ["nothing is started where a machine is simulated"]),
+            (["run", *THREADS[1:], "--compute", "device"], ["--compute", "backend 'threads' has its buffers on the host here"]),
+            (["run", *THREADS[1:], "--compute", "devic"], ["--compute", "did you mean 'device'?"]),
+            (["run", *THREADS[1:], "--compute-share", "0.5"], ["--compute-share", "nothing is computed on a device"]),
+            (["run", *THREADS[1:], "--compute", "device", "--compute-share", "0"], ["--compute-share"]),
         ]:
             with self.subTest(words):
                 self.fail_with(2, words, mentions)

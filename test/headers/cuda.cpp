@@ -10,6 +10,7 @@ static_assert(int(Status::success) == CUDA_SUCCESS);
 static_assert(int(Status::out_of_memory) == CUDA_ERROR_OUT_OF_MEMORY);
 static_assert(int(Status::no_device) == CUDA_ERROR_NO_DEVICE);
 static_assert(int(Status::not_ready) == CUDA_ERROR_NOT_READY);
+static_assert(int(dlnb::gpu::Attribute::multiprocessors_of_cuda) == CU_DEVICE_ATTRIBUTE_MULTIPROCESSOR_COUNT);
 static_assert(dlnb::gpu::stream_non_blocking == CU_STREAM_NON_BLOCKING);
 static_assert(dlnb::gpu::event_without_time == CU_EVENT_DISABLE_TIMING);
 
@@ -22,6 +23,7 @@ int main() {
   DLNB_COMPARE(device_get, cuDeviceGet);
   DLNB_COMPARE(device_name, cuDeviceGetName);
   DLNB_COMPARE(device_address, cuDeviceGetPCIBusId);
+  DLNB_COMPARE(device_attribute, cuDeviceGetAttribute);
   DLNB_COMPARE(memory_info, cuMemGetInfo);
   DLNB_COMPARE(allocate, cuMemAlloc);
   DLNB_COMPARE(release, cuMemFree);

@@ -15,6 +15,9 @@
 #include <memory>
 #include <set>
 
+#ifdef STAND_IN_HIP
+#include "executor/live/gpu/hiprtc.hpp"
+#endif
 #include "stand-in/stand_in.hpp"
 
 using dlnb::gpu::Context;
@@ -88,6 +91,12 @@ thread_local Context current = nullptr;
 int devices() {
   const char* const text = std::getenv("DLNB_STAND_IN_DEVICES");
   return text ? std::atoi(text) : 8;
+}
+
+/// Of the device's clock, in ns.
+int tick() {
+  const char* const text = std::getenv("DLNB_STAND_IN_TICK");
+  return text ? std::atoi(text) : 1;
 }
 
 bool overlap(const Range& a, const Range& b) {
@@ -315,6 +324,20 @@ STAND_IN_EXPORT Status STAND_IN_NAME(cuDeviceGetPCIBusId, hipDeviceGetPCIBusId)(
   std::strncpy(address, fmt::format("0000:{:02X}:00.0", device + 1).c_str(), std::size_t(length));
   return Status::success;
 }
+STAND_IN_EXPORT Status STAND_IN_NAME(cuDeviceGetAttribute,
+                                     hipDeviceGetAttribute)(int* value, dlnb::gpu::Attribute attribute, int) {
+  using dlnb::gpu::Attribute;
+#ifdef STAND_IN_HIP
+  if (attribute == Attribute::wall_clock_kilohertz_of_hip) {
+    *value = 1'000'000 / tick();
+    return Status::success;
+  }
+#endif
+  if (attribute != STAND_IN_NAME(Attribute::multiprocessors_of_cuda, Attribute::multiprocessors_of_hip))
+    return invalid_value;
+  *value = 10;
+  return Status::success;
+}
 STAND_IN_EXPORT Status STAND_IN_NAME(cuMemGetInfo_v2, hipMemGetInfo)(std::size_t* free, std::size_t* total) {
   const char* const text = std::getenv("DLNB_STAND_IN_MEMORY");
   *total = text ? std::size_t(std::atoll(text)) : std::size_t{1} << 33;
@@ -520,7 +543,15 @@ STAND_IN_EXPORT Status STAND_IN_NAME(cuEventQuery, hipEventQuery)(Event event) {
 
 STAND_IN_EXPORT Status STAND_IN_NAME(cuModuleLoadData, hipModuleLoadData)(Module* module, const void* image) {
   if (!current) return invalid_context;
-  *module = new dlnb::gpu::OpaqueModule{static_cast<const char*>(image)};
+  if (const char* const status = std::getenv("DLNB_STAND_IN_LOAD")) return Status{std::atoi(status)};
+  const std::string text = static_cast<const char*>(image);
+#ifdef STAND_IN_HIP
+  if (!text.starts_with("code of ")) return Status{200};
+#else
+  if (text.find(".version ") == std::string::npos || text.find(".visible .entry ") == std::string::npos)
+    return Status{218};
+#endif
+  *module = new dlnb::gpu::OpaqueModule{text};
   const std::lock_guard lock(state().mutex);
   state().modules.insert(*module);
   return Status::success;
@@ -546,11 +577,56 @@ STAND_IN_EXPORT Status STAND_IN_NAME(cuLaunchKernel, hipModuleLaunchKernel)(Kern
                                                                             void** parameters, void**) {
   if (!current) return invalid_context;
   if (!is_stream(stream)) return invalid_handle;
-  std::uint64_t nanoseconds = 0;
-  std::memcpy(&nanoseconds, parameters[0], sizeof nanoseconds);
+  std::uint64_t ticks = 0;
+  std::memcpy(&ticks, parameters[0], sizeof ticks);
+  const std::uint64_t nanoseconds = ticks * std::uint64_t(tick());
   enqueue(stream,
           {fmt::format("kernel {} grid={} block={} ns={}", kernel->name, grid_x, block_x, nanoseconds),
            [=] { std::this_thread::sleep_for(std::chrono::nanoseconds(nanoseconds)); },
            {}});
   return Status::success;
 }
+
+#ifdef STAND_IN_HIP
+// AMD's run-time compiler: what it makes is the source, marked.
+namespace dlnb::gpu::hiprtc {
+struct OpaqueProgram {
+  std::string source, code;
+};
+}  // namespace dlnb::gpu::hiprtc
+using dlnb::gpu::hiprtc::Program;
+using Compiled = dlnb::gpu::hiprtc::Result;
+
+STAND_IN_EXPORT Compiled hiprtcCreateProgram(Program* program, const char* source, const char*, int,
+                                             const char**, const char**) {
+  *program = new dlnb::gpu::hiprtc::OpaqueProgram{source, {}};
+  return Compiled::success;
+}
+STAND_IN_EXPORT Compiled hiprtcDestroyProgram(Program* program) {
+  delete *program;
+  *program = nullptr;
+  return Compiled::success;
+}
+STAND_IN_EXPORT Compiled hiprtcCompileProgram(Program program, int, const char**) {
+  if (std::getenv("DLNB_STAND_IN_COMPILER_FAILS")) return Compiled{6};
+  program->code = "code of " + program->source;
+  return Compiled::success;
+}
+STAND_IN_EXPORT Compiled hiprtcGetProgramLogSize(Program, std::size_t* bytes) {
+  *bytes = sizeof "no such architecture";
+  return Compiled::success;
+}
+STAND_IN_EXPORT Compiled hiprtcGetProgramLog(Program, char* text) {
+  std::strcpy(text, "no such architecture");
+  return Compiled::success;
+}
+STAND_IN_EXPORT Compiled hiprtcGetCodeSize(Program program, std::size_t* bytes) {
+  *bytes = program->code.size();
+  return Compiled::success;
+}
+STAND_IN_EXPORT Compiled hiprtcGetCode(Program program, char* code) {
+  std::memcpy(code, program->code.data(), program->code.size());
+  return Compiled::success;
+}
+STAND_IN_EXPORT const char* hiprtcGetErrorString(Compiled) { return "HIPRTC_ERROR_OF_STAND_IN"; }
+#endif

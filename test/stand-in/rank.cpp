@@ -73,6 +73,10 @@ Schedule scenario(const std::string& name, std::int64_t ranks) {
   if (name == "ring") return ring(std::int32_t(ranks));
   if (name == "opposite") return groups_in_opposite_orders();
   if (name == "alone") return alike(1, {compute(1e-3)});
+  if (name == "busy") {  // communication under way while a kernel is
+    const Operation sum = collective(OperationKind::all_reduce, 1, ranks, DataType::float32, 1'000'000);
+    return alike(ranks, {behind_handle(sum, 0), compute(20e-3), wait(0), compute(5e-6), compute(10e-3)});
+  }
   if (name == "device")  // what MPI itself adds up, and all that is only moved
     return everything(ranks, 1000, [](OperationKind kind, DataType type) {
       return type == DataType::float32 ||
@@ -86,6 +90,8 @@ int run(const std::vector<std::string>& words) {
   RunSpec spec = plans::spec(std::atoi(words[2].c_str()), words[1]);
   if (words[3] == "impatient") spec.watchdog = {1};
   if (words[3] == "rehearsed") spec.verify = false;
+  if (words[3] == "busy") spec.compute = "device";
+  if (const char* share = std::getenv("DLNB_STAND_IN_SHARE")) spec.compute_share = std::atof(share);
   if (words.size() > 4) spec.buffers = words[4];
   if (words.size() > 5) spec.progress = words[5];
   if (!inside_a_world()) return launch(spec, words);

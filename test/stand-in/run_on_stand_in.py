@@ -12,7 +12,7 @@ it before the next one in its stream. Where the command succeeds, nothing is lef
   --exchanges N,M   every all-to-all is one launch of N (or M) sends and receives, and there are some of each
   --overlaps        operations of different communicators are under way together
   --pairs           messages between two ranks take a communicator of two for every direction
-  --kernels         compute phases are kernels
+  --kernels SHAPE   compute phases are kernels of this shape, on one stream without communication, an event behind each
   --preload FILE    into the ranks: an MPI library that takes device memory
   --calls A,B       of MPI, that every rank gives device memory to, and no others
 """
@@ -29,9 +29,10 @@ parser.add_argument("--code", type=int, default=0)
 parser.add_argument("--says", action="append", default=[])
 parser.add_argument("--library", required=True)
 parser.add_argument("--exchanges", type=lambda text: {int(word) for word in text.split(",")})
+parser.add_argument("--kernels")
 parser.add_argument("--preload")
 parser.add_argument("--calls", type=lambda text: set(text.split(",")))
-for flag in ("aborts", "overlaps", "pairs", "kernels"):
+for flag in ("aborts", "overlaps", "pairs"):
     parser.add_argument("--" + flag, action="store_true")
 parser.add_argument("command", nargs="+")
 asked = parser.parse_args()
@@ -67,7 +68,7 @@ def overlapping(lines):
     """Whether two launches on different streams were under way together."""
     under_way = set()
     for line in lines:
-        if match := re.match(r"(begin|end) stream=(\d+) communicator", line):
+        if match := re.match(r"(begin|end) stream=(\d+) (?:communicator|kernel)", line):
             (under_way.add if match[1] == "begin" else under_way.discard)(match[2])
             if len(under_way) > 1:
                 return True
@@ -124,7 +125,13 @@ if asked.aborts:
 if asked.overlaps:
     expect(any(map(overlapping, records.values())), "no two communicators are ever busy together")
 if asked.kernels:
-    expect(all(any(line.startswith("begin") and " kernel " in line for line in lines) for lines in records.values()),
-           "compute phases are no kernels")
+    for rank, lines in records.items():
+        kernels = [match.groups() for match in (re.match(r"begin stream=(\d+) kernel \S+ (.*) ns=\d+", line) for line in lines) if match]
+        streams = {stream for stream, _ in kernels}
+        expect({shape for _, shape in kernels} == {asked.kernels}, f"rank {rank}: kernels are {set(kernels)}")
+        expect(len(streams) == 1 and not streams & {stream for stream, *_ in launches(lines)},
+               f"rank {rank}: kernels are on streams {streams}")
+        behind = [event[2] for event in map(RECORD.match, lines) if event and event[1] in streams]
+        expect(behind == [str(number + 1) for number in range(len(kernels))], f"rank {rank}: {len(kernels)} kernels, events behind {behind}")
 print(*problems, sep="\n", file=sys.stderr)
 sys.exit(1 if problems else 0)

@@ -69,6 +69,8 @@ const Backend& usable_backend(std::string_view name);
 /// Where its buffers are to be: `auto`, or one of its memories. Throws UserError where it has no such, and Unavailable
 /// where there is no accelerator for them.
 MemoryKind buffers_of(const Backend& backend, std::string_view word);
+/// Throws UserError where compute phases cannot be emulated there: kernels need buffers on a device.
+void check_compute(std::string_view compute, const Backend& backend, MemoryKind buffers);
 /// Why no accelerator's memory can be had by CUDA or HIP; empty where it can.
 std::string missing(MemoryKind memory);
 

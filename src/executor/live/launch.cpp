@@ -246,7 +246,9 @@ int launch(const RunSpec& spec, const std::vector<std::string>& command, const I
     throw UserError("--backend", fmt::format("ranks of '{}' are threads and need no launcher", backend.name));
   LaunchRequest request = request_of(spec);
   // A thread beside the rank's may carry out collectives.
-  if (buffers_of(backend, spec.buffers) != MemoryKind::host) request.second_thread = true;
+  const MemoryKind buffers = buffers_of(backend, spec.buffers);
+  check_compute(spec.compute, backend, buffers);
+  if (buffers != MemoryKind::host) request.second_thread = true;
   Launcher launcher = backend.launcher(request);
   const bool ranks_are_ours = launcher.command.empty();
   sweep_left_folders();

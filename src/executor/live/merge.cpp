@@ -80,7 +80,7 @@ void shift_to_common_start(std::vector<RankTrace>& ranks) {
   }
 }
 
-void judge_compute(Trace& trace, bool cores_shared) {
+void judge_compute(Trace& trace, bool cores_shared, bool on_device) {
   const auto bad = [](const RankTrace& rank) {
     return rank.compute_error > largest_compute_error && rank.compute_error_ns > smallest_compute_error;
   };
@@ -89,6 +89,12 @@ void judge_compute(Trace& trace, bool cores_shared) {
       trace.ranks, {}, [&](const RankTrace& rank) { return bad(rank) ? rank.compute_error : 0.0; });
   const std::string error = fmt::format("by {:.2f} % ({}) on average", worst->compute_error * 100,
                                         to_text(Seconds{double(worst->compute_error_ns) * 1e-9}));
+  if (on_device) {
+    trace.notes.push_back(fmt::format(
+        "compute phases of rank {} were off {}: beside them, kernels of communication are on its device",
+        worst->rank, error));
+    return;
+  }
   if (cores_shared) {
     trace.notes.push_back(
         fmt::format("rank {} went on late after compute, {}: it had no core", worst->rank, error));

@@ -28,7 +28,8 @@ inline constexpr double largest_compute_error = 0.01;
 inline constexpr std::int64_t smallest_compute_error = 2'000;
 
 /// Marks the trace INVALID, with the rank and the numbers, where compute was emulated too badly. Where ranks share cores,
-/// lateness is the machine's and already recorded as transfer: then it is only said.
-void judge_compute(Trace& trace, bool cores_shared);
+/// lateness is the machine's and already recorded as transfer: then it is only said. So it is where phases are kernels
+/// on a device that they share with those of communication.
+void judge_compute(Trace& trace, bool cores_shared, bool on_device);
 
 }  // namespace dlnb

@@ -58,6 +58,15 @@ MemoryKind buffers_of(const Backend& backend, std::string_view word) {
   return *place;
 }
 
+void check_compute(std::string_view compute, const Backend& backend, MemoryKind buffers) {
+  if (compute != "device" || buffers != MemoryKind::host) return;
+  throw UserError(
+      "--compute",
+      fmt::format("backend '{}' has its buffers on the host here: there is no device to compute on",
+                  backend.name),
+      "use --compute host; or nccl, rccl, or mpi with --buffers cuda or hip");
+}
+
 namespace {
 
 /// Sleeps that end when the world does: the ranks are threads, and their process cannot end before them.
@@ -127,6 +136,7 @@ std::optional<Trace> run_threads(const Backend& backend, const Schedule& schedul
 std::optional<Trace> run_live(const Schedule& schedule, const RunSpec& spec, const OnPartial& on_partial) {
   const Backend& backend = usable_backend(spec.backend);
   refuse_unsupported(schedule);
+  check_compute(spec.compute, backend, buffers_of(backend, spec.buffers));
   const StopSignals signals;
   SessionOptions options;
   options.fault = fault_asked(schedule, !backend.launcher);

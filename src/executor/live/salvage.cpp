@@ -89,7 +89,7 @@ Trace salvage(const RunSpec& spec, const std::vector<Record>& records, std::int6
                     ranks - std::ssize(records), ranks));
   trace.clock_bound_ns = bound_of_pairs(bounds, leaders);
   shift_to_common_start(trace.ranks);
-  judge_compute(trace, cores_shared);
+  judge_compute(trace, cores_shared, spec.compute == "device");
   if (spec.forever) trace.series = merged(series_of(records));
   return trace;
 }

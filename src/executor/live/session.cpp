@@ -22,6 +22,7 @@
 #include "executor/live/core_binding.hpp"
 #include "executor/live/energy_meter.hpp"
 #include "executor/live/first_rank.hpp"
+#include "executor/live/gpu/device_compute.hpp"
 #include "executor/live/hosts.hpp"
 #include "executor/live/inquiry.hpp"
 #include "executor/live/merge.hpp"
@@ -230,15 +231,34 @@ class Session {
         "verified before timing: {} distinct operations on rank 0, every rank its own", own.operations));
   }
 
+  std::unique_ptr<Compute> make_emulator(const Terms& terms) {
+    if (spec_.compute == "device") return emulator_on_device(terms);
+    if (terms.cores_shared) return std::make_unique<SharedCompute>(clock_, outstanding_.get());
+    return std::make_unique<ExactCompute>(clock_, outstanding_.get());
+  }
+
+  std::unique_ptr<Compute> emulator_on_device(const Terms& terms) {
+    std::unique_ptr<gpu::DeviceCompute> emulator;
+    std::string problem;
+    try {
+      emulator = std::make_unique<gpu::DeviceCompute>(*transport_.gpu(), clock_, outstanding_.get(),
+                                                      spec_.compute_share, terms.cores_shared);
+    } catch (const std::runtime_error& error) {
+      problem = fmt::format("rank {}: {}", transport_.rank(), error.what());
+    }
+    if (const std::string first = first_said(problem); !first.empty())
+      throw Unavailable("--compute", first, "use --compute host");
+    notes_.push_back(emulator->description());
+    return emulator;
+  }
+
   void measure(const Terms& terms) {
     {
       const CoreBinding::Aside aside(*cores_);
       outstanding_ = make_outstanding(mode_, transport_, clock_, binding_.slots);
       meter_.emplace(neighbours_, clock_);
     }
-    std::unique_ptr<Compute> emulator;
-    if (terms.cores_shared) emulator = std::make_unique<SharedCompute>(clock_, outstanding_.get());
-    else emulator = std::make_unique<ExactCompute>(clock_, outstanding_.get());
+    const std::unique_ptr<Compute> emulator = make_emulator(terms);
     Compute& compute = *emulator;
     record_.rank = transport_.rank();
     one_iteration_.resize(binding_.actions.size());
@@ -461,7 +481,7 @@ class Session {
     if (ended_by_signal_)
       trace.notes.push_back(fmt::format("ended {}by {} after {}", spec_.forever ? "" : "early ", stopped_by_,
                                         counted(iterations_, "iteration")));
-    judge_compute(trace, cores_shared_);
+    judge_compute(trace, cores_shared_, spec_.compute == "device");
     return trace;
   }
 

@@ -42,6 +42,7 @@ Json json_of(const RunSpec& spec) {
             {"compute_scale", number(spec.compute_scale)},
             {"backend", spec.backend},
             {"buffers", spec.buffers},
+            {"compute", spec.compute},
             {"progress", spec.progress},
             {"binding", spec.binding},
             {"iterations", spec.iterations},
@@ -60,6 +61,7 @@ Json json_of(const RunSpec& spec) {
             {"seed", spec.seed}};
   if (!spec.noise.empty()) json["noise"] = json_of(spec.noise);
   if (spec.overlap_slowdown > 0) json["overlap_slowdown"] = number(spec.overlap_slowdown);
+  if (spec.compute == "device") json["compute_share"] = number(spec.compute_share);
   if (!spec.lower.empty()) json["lower"] = spec.lower;
   return json;
 }

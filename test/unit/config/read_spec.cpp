@@ -378,7 +378,7 @@ TEST(RunOptions, AreDescribedOnce) {
     EXPECT_FALSE(info.type.empty()) << info.name;
   }
 
-  EXPECT_EQ(names.size(), 42u);
+  EXPECT_EQ(names.size(), 44u);
 }
 
 TEST(RunOptions, HaveFlags) { EXPECT_EQ(flag_of("message_scale"), "--message-scale"); }

@@ -85,11 +85,12 @@ TEST(Merge, BadComputeMakesARunInvalid) {
   bad.ranks[1].compute_error_ns = 20'000;  // of 1 ms
   tiny.ranks[1].compute_error_ns = 400;    // of 20 us
 
-  Trace crowded = bad;
-  judge_compute(good, false);
-  judge_compute(tiny, false);
-  judge_compute(bad, false);
-  judge_compute(crowded, true);
+  Trace crowded = bad, on_device = bad;
+  judge_compute(good, false, false);
+  judge_compute(tiny, false, false);
+  judge_compute(bad, false, false);
+  judge_compute(crowded, true, false);
+  judge_compute(on_device, false, true);
 
   EXPECT_TRUE(good.valid);
   EXPECT_TRUE(tiny.valid);
@@ -99,6 +100,10 @@ TEST(Merge, BadComputeMakesARunInvalid) {
   EXPECT_TRUE(crowded.valid);
   ASSERT_EQ(crowded.notes.size(), 1u);
   EXPECT_TRUE(crowded.notes[0].find("it had no core") != std::string::npos) << crowded.notes[0];
+  EXPECT_TRUE(on_device.valid);
+  ASSERT_EQ(on_device.notes.size(), 1u);
+  EXPECT_TRUE(on_device.notes[0].find("of rank 1 were off by 2.00 %") != std::string::npos)
+      << on_device.notes[0];
 }
 
 /// The real clock, seen wrongly.

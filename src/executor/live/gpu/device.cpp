@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <stdexcept>
 
 namespace dlnb::gpu {
 
@@ -31,6 +32,28 @@ std::string Device::address_of(const Driver& driver, int ordinal) {
   std::ranges::transform(address, address.begin(),
                          [](char c) { return c >= 'A' && c <= 'F' ? char(c + 32) : c; });
   return address;
+}
+
+int Device::attribute(Attribute attribute, std::string_view what) const {
+  int value = 0;
+  driver_.check(driver_.call.device_attribute(&value, attribute, ordinal_), what);
+  return value;
+}
+
+int Device::multiprocessors() const {
+  return attribute(
+      driver_.title == "CUDA" ? Attribute::multiprocessors_of_cuda : Attribute::multiprocessors_of_hip,
+      "asking for multiprocessors");
+}
+
+// %globaltimer counts nanoseconds.
+double Device::clock_tick() const {
+  if (driver_.title == "CUDA") return 1;
+  const int kilohertz = attribute(Attribute::wall_clock_kilohertz_of_hip,
+                                  "asking for the rate of wall_clock64 (ROCm 6 has it)");
+  if (kilohertz <= 0)
+    throw std::runtime_error("HIP: the rate of wall_clock64 is given as " + std::to_string(kilohertz));
+  return 1e6 / kilohertz;
 }
 
 std::int64_t Device::free_memory() const {

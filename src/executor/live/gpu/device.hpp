@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "executor/live/gpu/driver.hpp"
 #include "executor/live/handle.hpp"
@@ -29,6 +30,8 @@ class Device {
   /// On the PCI bus, "0000:3b:00.0".
   std::string address() const { return address_of(driver_, ordinal_); }
   static std::string address_of(const Driver& driver, int ordinal);
+  int multiprocessors() const;  ///< "compute units" of AMD's
+  double clock_tick() const;    ///< ns, of the clock that spin_kernel.hpp's kernel looks at
   std::int64_t free_memory() const;
 
   /// From now on the calling thread's calls are for this device. Of the constructing thread they are.
@@ -55,6 +58,8 @@ class Device {
   }
 
  private:
+  int attribute(Attribute attribute, std::string_view what) const;
+
   const Driver& driver_;
   const int ordinal_;
   Context context_ = nullptr;

@@ -11,6 +11,12 @@ namespace dlnb::gpu {
 
 /// CUresult, hipError_t.
 enum class Status : int { success = 0, out_of_memory = 2, no_device = 100, not_ready = 600 };
+/// CUdevice_attribute, hipDeviceAttribute_t, which number them differently.
+enum class Attribute : int {
+  multiprocessors_of_cuda = 16,
+  multiprocessors_of_hip = 63,
+  wall_clock_kilohertz_of_hip = 10017,  ///< hipDeviceAttributeWallClockRate, which early versions of HIP lack
+};
 /// CUdeviceptr, hipDeviceptr_t: device memory as a number, because the host must not look there.
 enum class Address : std::uintptr_t {};
 using Context = struct OpaqueContext*;
@@ -28,6 +34,7 @@ struct Functions {
   Status (*device_get)(int* device, int ordinal);
   Status (*device_name)(char* name, int length, int device);
   Status (*device_address)(char* address, int length, int device);
+  Status (*device_attribute)(int* value, Attribute attribute, int device);
   Status (*memory_info)(std::size_t* free, std::size_t* total);
 
   Status (*allocate)(Address* memory, std::size_t bytes);
@@ -73,6 +80,7 @@ constexpr void each_function(Table& f, Visit visit) {
   visit("cuDeviceGet", "hipDeviceGet", f.device_get);
   visit("cuDeviceGetName", "hipDeviceGetName", f.device_name);
   visit("cuDeviceGetPCIBusId", "hipDeviceGetPCIBusId", f.device_address);
+  visit("cuDeviceGetAttribute", "hipDeviceGetAttribute", f.device_attribute);
   visit("cuMemGetInfo_v2", "hipMemGetInfo", f.memory_info);
   visit("cuMemAlloc_v2", "hipMalloc", f.allocate);
   visit("cuMemFree_v2", "hipFree", f.release);
