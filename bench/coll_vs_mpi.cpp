@@ -93,7 +93,8 @@ class Comparison {
     std::vector<std::int64_t> no_series;
     const auto ours = [&] {
       control_.barrier();
-      return mean_over_ranks(control_, timer_.measure(moves, no_series).mean);
+      return mean_over_ranks(control_,
+                             timer_.measure(moves, no_series, {.every = spec_.iterations}, {})->mean);
     };
     bare(), ours();  // warm-up
     std::vector<double> bare_times, our_times;

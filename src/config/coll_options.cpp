@@ -239,6 +239,10 @@ void check_coll_spec(const CollSpec& spec) {
                             spec.min_size.value, spec.max_size.value));
   refuse_unless(spec.min_size.value > 0 || spec.step.value > 0 || spec.max_size.value == 0, spec, "min_size",
                 "from 0 no factor leads on", "begin with 1 B, or give --step");
+  refuse_unless(spec.machine.empty() || !given("backend"), spec, "backend",
+                "a machine is simulated, and a backend runs live", "give --machine or --backend");
+  refuse_unless(!given("step") || spec.step.value > 0, spec, "step", "leads nowhere",
+                "take at least 1 B, or leave it out: --factor then says how sizes grow");
   refuse_unless(spec.step.value == 0 || !given("factor"), spec, "step", "contradicts --factor",
                 "give one of them");
   const std::int64_t steps =

@@ -221,6 +221,21 @@ class Coll(ProgramTest):
         self.assertTrue(any("ended early by SIGTERM" in note for note in table["notes"]), table["notes"])
         self.assertGreater(len(table["rows"]), 0)
 
+    def test_a_signal_ends_a_long_row(self):
+        # Half an hour of them.
+        with subprocess.Popen([PROGRAM, "coll", "--backend", "mpi-openmpi", "--ranks", "2", "--min-size", "8MiB", "--max-size",
+                               "8MiB", "--iterations", "200000", "--format", "json"], stdout=subprocess.PIPE,
+                              stderr=subprocess.PIPE, text=True) as child:
+            time.sleep(4)
+            child.send_signal(signal.SIGTERM)
+            asked = time.monotonic()
+            out, said = child.communicate(timeout=60)
+        self.assertEqual(child.returncode, 0, said)
+        self.assertLess(time.monotonic() - asked, 30)
+        table = json.loads(out)
+        self.assertEqual(table["rows"], [])
+        self.assertTrue(any("0 of 1 rows" in note for note in table["notes"]), table["notes"])
+
 
 if __name__ == "__main__":
     unittest.main()

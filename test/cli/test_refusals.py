@@ -179,6 +179,8 @@ LINES = {
     "no factor leads on from 0": ([*COLL, "--min-size", "0"], ["--min-size", "--step"]),
     "factor one": ([*COLL, "--factor", "1"], ["--factor"]),
     "factor and step": ([*COLL, "--factor", "2", "--step", "1KiB"], ["--step", "--factor"]),
+    "step nothing": ([*COLL, "--step", "0"], ["--step", "--factor"]),
+    "machine and backend": ([*COLL, "--machine", "alps", "--backend", "gloo"], ["--backend", "--machine"]),
     "too many sizes": ([*COLL, "--step", "1"], ["--step", "67107841", "larger"]),
     "groups do not divide": ([*COLL, "--groups", "3"], ["--groups", "3 groups", "4 ranks"]),
     "pairs of an odd number": (["coll", "--backend", "threads", "--ranks", "3", "--operation", "send-recv",

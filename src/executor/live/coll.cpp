@@ -222,12 +222,12 @@ class CollSession {
 
   void measure_rows() {
     for (std::size_t row = 0; row < rows_.size(); ++row) {
-      measure_row(row);
-      if (!report_row(row)) return;
+      if (!measure_row(row) || !report_row(row)) return;
     }
   }
 
-  void measure_row(std::size_t index) {
+  /// False where the ranks have agreed to end before it was complete.
+  bool measure_row(std::size_t index) {
     const CollCase& row = rows_[index];
     const CollMoves moves = moves_of(row, spec_, place_, transport_, send_->get(), receive_->get());
     const Transfer in_step{.kind = OperationKind::barrier, .communicator = place_.communicator};
@@ -241,12 +241,15 @@ class CollSession {
     begin(index, CollPhase::warm_up);
     together();
     enter_row(index);
-    timer.warm_up(moves);
+    const double expected = timer.warm_up(moves);
     leave();
+    const CollPauses pauses = pauses_for(expected, index);
     begin(index, CollPhase::measure);
     together();
     enter_row(index);
-    outcome_.times = timer.measure(moves, series_, incident_in(index));
+    const std::optional<CollTimes> times = timer.measure(moves, series_, pauses, incident_in(index));
+    if (!times) return false;
+    outcome_.times = *times;
     leave();
     if (spec_.overlap && overlap_can_be_told()) {
       begin(index, CollPhase::overlap);
@@ -258,6 +261,27 @@ class CollSession {
     begin(index, CollPhase::verify_after);
     together();
     verify(timer, moves, index, 1);
+    return true;
+  }
+
+  /// A row of many long iterations asks about once a second whether it is to end; `expected` ns for each.
+  CollPauses pauses_for(double expected, std::size_t index) {
+    enter(agreeing);
+    const double longest = control_.broadcast_value(expected);
+    leave();
+    constexpr double second = 1e9;
+    const bool is_short = longest * spec_.iterations < 2 * second;
+    return {is_short ? spec_.iterations : std::max(1, int(second / longest)), [this, index] {
+              leave();
+              enter(agreeing);
+              const bool stop = control_.broadcast_value(StopSignals::first() != 0);
+              leave();
+              if (!stop) {
+                together();
+                enter_row(index);
+              }
+              return !stop;
+            }};
   }
 
   void together() {

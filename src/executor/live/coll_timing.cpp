@@ -20,23 +20,31 @@ void CollTimer::once(const CollMoves& moves) {
   wait(moves);
 }
 
-void CollTimer::warm_up(const CollMoves& moves) {
+double CollTimer::warm_up(const CollMoves& moves) {
+  const std::int64_t begin = clock_.now();
   for (int i = 0; i < spec_.warmup; ++i) once(moves);
+  return spec_.warmup > 0 ? double(clock_.now() - begin) / spec_.warmup : 0;
 }
 
-CollTimes CollTimer::measure(const CollMoves& moves, std::vector<std::int64_t>& series,
-                             const std::optional<CollIncident>& incident) {
-  const int before = incident ? incident->iteration : 0;
+std::optional<CollTimes> CollTimer::measure(const CollMoves& moves, std::vector<std::int64_t>& series,
+                                            const CollPauses& pauses,
+                                            const std::optional<CollIncident>& incident) {
   std::int64_t total = 0;
-  if (incident) {
-    total = timed(moves, series, 0, before);
-    const std::int64_t begin = clock_.now();
-    incident->strike();
-    total += clock_.now() - begin;
+  for (int first = 0, last = 0; first < spec_.iterations; first = last) {
+    if (first > 0 && !pauses.go_on()) return std::nullopt;
+    last = spec_.iterations - first > pauses.every ? first + pauses.every : spec_.iterations;
+    int begin = first;
+    if (incident && first <= incident->iteration && incident->iteration < last) {
+      begin = incident->iteration;
+      total += timed(moves, series, first, begin);
+      const std::int64_t struck = clock_.now();
+      incident->strike();
+      total += clock_.now() - struck;
+    }
+    total += timed(moves, series, begin, last);
   }
-  total += timed(moves, series, before, spec_.iterations);
   for (std::int64_t& time : series) time = std::int64_t(double(time) * moves.share);
-  return {double(total) * moves.share / double(spec_.iterations)};
+  return CollTimes{double(total) * moves.share / double(spec_.iterations)};
 }
 
 std::int64_t CollTimer::timed(const CollMoves& moves, std::vector<std::int64_t>& series, int first,

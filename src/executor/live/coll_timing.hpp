@@ -29,6 +29,12 @@ struct CollIncident {
   std::function<void()> strike;
 };
 
+/// Where the ranks may agree to go no further.
+struct CollPauses {
+  int every = 0;                ///< iterations, the same on all ranks
+  std::function<bool()> go_on;  ///< all ranks call it, outside what is timed
+};
+
 class CollTimer {
  public:
   /// `place` is where the watchdog looks. `in_step` is a barrier of the group. `outstanding` is null unless transfers are
@@ -44,10 +50,12 @@ class CollTimer {
 
   /// One operation, in the form that is timed.
   void once(const CollMoves& moves);
-  void warm_up(const CollMoves& moves);
-  /// `series` gets the time of every iteration where it has room for them.
-  CollTimes measure(const CollMoves& moves, std::vector<std::int64_t>& series,
-                    const std::optional<CollIncident>& incident = {});
+  /// Returns what one took on average, ns; 0 where none is asked for.
+  double warm_up(const CollMoves& moves);
+  /// `series` gets the time of every iteration where it has room for them. Nothing where the ranks have agreed to end.
+  std::optional<CollTimes> measure(const CollMoves& moves, std::vector<std::int64_t>& series,
+                                   const CollPauses& pauses,
+                                   const std::optional<CollIncident>& incident = {});
   /// The same with `compute` in between; `times` are those of pure communication, and are added to.
   void overlap(const CollMoves& moves, Compute& compute, CollTimes& times);
 

@@ -191,7 +191,7 @@ Course wait_for(Children& children, RankWatch& watch, const HeldSignals& signals
       asked_at = now;
       course.signal = signal;
       folder.tell_signal(signal);
-      log::info("ending after the current iteration; once more ends at once");
+      log::info("ending as soon as all ranks can; once more ends at once");
     }
     children.signal(course.asked == 1 ? SIGUSR1 : course.asked == 2 ? SIGTERM : SIGKILL, course.asked > 2);
   }

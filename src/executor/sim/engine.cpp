@@ -154,6 +154,7 @@ void Engine::advance(std::int32_t index, double now) {
         ++finished_;
         return;
       }
+      if (position.iteration - job.iterations > most_repetitions) refuse_to_repeat(position.job, now);
     }
     if (position.action == 0 && !position.arrived) {
       position.values = values_of(index, position.iteration);
@@ -188,6 +189,15 @@ void Engine::advance(std::int32_t index, double now) {
                        std::int64_t(position.iteration) * std::int64_t(role.actions.size()) + position.action,
                        std::int64_t(job.iterations) * std::int64_t(role.actions.size()));
   }
+}
+
+void Engine::refuse_to_repeat(std::int32_t job, double now) const {
+  throw UserError(
+      "repeat",
+      fmt::format("job {} has repeated its iteration {} times after {} of simulated time, and the "
+                  "others are not done",
+                  job + 1, most_repetitions, to_text(Seconds{now})),
+      "let it compute or communicate something, or leave out `repeat`");
 }
 
 /// Issues an operation; true where an event of its own will end it.

@@ -74,6 +74,7 @@ class Engine {
     std::int64_t sent = 0, received = 0;  ///< pairs: messages posted
     Seat sender, receiver;                ///< pairs
     double bytes = 0;                     ///< that its reference flow moves
+    double since = 0;                     ///< when the stretch in progress began
     std::int32_t path = -1;               ///< of the operation in progress; of a pair always the same
     Flowing what;
     bool busy = false;
@@ -107,6 +108,8 @@ class Engine {
   void find_private_activities();
   /// Adds what the operation or stretch that has just ended has moved.
   void count_moved(std::int32_t activity);
+  /// Adds what the stretch in progress has moved by then.
+  void add_stretch(std::int32_t activity, double until, std::vector<double>& moved) const;
   void start_message(std::int32_t activity, double now);
   void start(std::int32_t activity, const Action& action, double now);
   /// The path for an operation of this kind and size.
@@ -128,6 +131,10 @@ class Engine {
   static bool is_measured(const Job& job, std::int64_t iteration) {
     return iteration >= job.warmup && iteration < job.iterations;
   }
+  /// A job that takes next to no time would repeat for ever.
+  static constexpr std::int32_t most_repetitions = 10'000'000;
+  [[noreturn]] void refuse_to_repeat(std::int32_t job, double now) const;
+
   /// Monotonic, so that intervals neither overlap nor run backwards.
   /// s: traces have nanoseconds of 63 bits.
   static constexpr double latest = 9.2e9;

@@ -69,12 +69,17 @@ std::vector<LinkReport> Engine::link_reports(const PathTable& whole, std::span<c
   const double span = end_;
   std::vector<double> moved = moved_;
   // A job that repeats is cut off in the middle.
-  for (std::size_t a = 0; a < activities_.size(); ++a)
-    if (const Activity& activity = activities_[a]; activity.busy && activity.skipped_actions == 0)
-      moved[std::size_t(activity.path)] +=
-          activity.bytes - (pace_ && pace_->is_held(std::int32_t(a))
-                                ? 0
-                                : flows_.remaining(std::int32_t(a), span, activity.bytes));
+  for (std::size_t a = 0; a < activities_.size(); ++a) {
+    const Activity& activity = activities_[a];
+    if (!activity.busy) continue;
+    if (activity.skipped_actions > 0) {
+      add_stretch(std::int32_t(a), span, moved);
+      continue;
+    }
+    const bool is_held = pace_ && pace_->is_held(std::int32_t(a));
+    moved[std::size_t(activity.path)] +=
+        activity.bytes - (is_held ? 0 : flows_.remaining(std::int32_t(a), span, activity.bytes));
+  }
   const auto capacity = [&](LinkIndex link) { return capacities_.of(link) * span; };
   const auto for_paths = [&](auto&& each) {
     for (std::size_t a = 0; a + 1 < whole.first_path.size(); ++a) {

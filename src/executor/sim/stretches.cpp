@@ -49,6 +49,7 @@ void Engine::start_stretch(std::int32_t index, const Role& role, const Action& f
       std::copy_n(values + begin + 1, first.stretch + 1,
                   positions_[std::size_t(seat.runner)].values + begin + 1);
   activity.busy = true;
+  activity.since = now;
   activity.skipped_actions = first.stretch;
   events_.add(at, EventKind::moved, index);
 }
@@ -59,15 +60,27 @@ void Engine::count_moved(std::int32_t index) {
     moved_[std::size_t(activity.path)] += activity.bytes;
     return;
   }
-  const Communicator& communicator = lines_.communicators[std::size_t(index)];
-  const Seat& seat = lines_.seats_of(communicator).front();
+  add_stretch(index, never, moved_);
+}
+
+void Engine::add_stretch(std::int32_t index, double until, std::vector<double>& moved) const {
+  const Activity& activity = activities_[std::size_t(index)];
+  const Seat& seat = lines_.seats_of(lines_.communicators[std::size_t(index)]).front();
   const Role& role = role_of(seat.runner);
   const std::int32_t first = positions_[std::size_t(seat.runner)].action;
-  for (std::int32_t i = 0; i <= activity.skipped_actions; ++i) {
+  double at = activity.since;
+  for (std::int32_t i = 0; i <= activity.skipped_actions && at < until; ++i) {
     const Action& action = role.actions[std::size_t(first + i)];
+    if (action.doing == Doing::compute) at += std::max(0.0, action.amount);
     if (action.doing != Doing::collective) continue;
     const std::int32_t taken = path_of(index, action.kind, action.amount);
-    moved_[std::size_t(taken)] += action.amount * table_.paths[std::size_t(taken)].share;
+    const Path& path = table_.paths[std::size_t(taken)];
+    const double bytes = action.amount * path.share;
+    at += path.delay(action.amount);
+    if (bytes <= 0) continue;
+    const double duration = bytes / path.alone;
+    moved[std::size_t(taken)] += bytes * std::clamp((until - at) / duration, 0.0, 1.0);
+    at += duration;
   }
 }
 

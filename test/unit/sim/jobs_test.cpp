@@ -83,6 +83,19 @@ TEST(Jobs, NeverTakeMoreOfALinkThanThereIs) {
   EXPECT_GT(links.hot.at(0).utilisation, 0.99);  // the other is always there
 }
 
+// Collectives that nobody can slow down are worked out five at once, 2 s; the others end after 3 s.
+TEST(Jobs, AreCountedWhereTheyAreCutOffInAStretch) {
+  const Machine machine = one_node(Star(4, 10e6, 0));
+  const Operation one = all_reduce(1, 4 * MB);
+  const Schedule endless = same({{"data", 2}}, {one, one, one, one, one});
+
+  const std::vector<Trace> together =
+      simulate({{reduces, {0, 1}, spec()}, {endless, {2, 3}, spec(), {0}, true}}, machine);
+
+  EXPECT_NEAR(together[0].links.hot.at(0).utilisation, 1, 1e-9);
+  EXPECT_EQ(together[0].links.hot.at(0).by_job.at(0), 0);
+}
+
 TEST(Jobs, AloneAreSlowedByTheirOwnOperationsOnly) {
   const Machine machine = one_node(Bus(4, 10e6, 0));
   const Schedule both = same({{"data", 2}, {"tensor", 2}},
@@ -158,6 +171,9 @@ TEST(Jobs, MustNotAllRepeatAndMustMeasureSomething) {
 
   EXPECT_THROW(simulate({{reduces, left, spec(), {0}, true}}, machine), UserError);
   EXPECT_THROW(simulate({{reduces, left, spec(1)}, {reduces, right, spec(1, 10), {0}, true}}, machine),
+               UserError);
+  const Schedule nothing_to_do = same({{"data", 2}}, {compute(0)});
+  EXPECT_THROW(simulate({{reduces, left, spec(1)}, {nothing_to_do, right, spec(1), {0}, true}}, machine),
                UserError);
 }
 
