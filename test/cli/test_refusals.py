@@ -180,7 +180,7 @@ LINES = {
     "factor one": ([*COLL, "--factor", "1"], ["--factor"]),
     "factor and step": ([*COLL, "--factor", "2", "--step", "1KiB"], ["--step", "--factor"]),
     "step nothing": ([*COLL, "--step", "0"], ["--step", "--factor"]),
-    "machine and backend": ([*COLL, "--machine", "alps", "--backend", "gloo"], ["--backend", "--machine"]),
+    "machine and backend": (["coll", "--ranks", "4", "--machine", "alps", "--backend", "gloo"], ["--backend", "--machine"]),
     "too many sizes": ([*COLL, "--step", "1"], ["--step", "67107841", "larger"]),
     "groups do not divide": ([*COLL, "--groups", "3"], ["--groups", "3 groups", "4 ranks"]),
     "pairs of an odd number": (["coll", "--backend", "threads", "--ranks", "3", "--operation", "send-recv",
