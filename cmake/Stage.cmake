@@ -12,6 +12,7 @@ function(dlnb_stage folder)
   target_include_directories(dlnb_${name} PUBLIC $<BUILD_INTERFACE:${CMAKE_CURRENT_SOURCE_DIR}/include>
                                           PRIVATE ${CMAKE_CURRENT_SOURCE_DIR}/src)
   target_link_libraries(dlnb_${name} PRIVATE $<BUILD_INTERFACE:dlnb_warnings> fmt::fmt ${stage_LIBRARIES})
+  dlnb_precompile(dlnb_${name})
   if(NOT name MATCHES "^(nouns|core)$")
     target_link_libraries(dlnb_${name} PUBLIC dlnb_core)
   endif()

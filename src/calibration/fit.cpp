@@ -67,7 +67,7 @@ double residual(std::span<const Equation> equations, const Vector& x) {
   return sum;
 }
 
-std::optional<Vector> not_negative(std::span<const Equation> equations) {
+std::optional<Vector> not_negative_solution(std::span<const Equation> equations) {
   constexpr unsigned inverse_efficiency = 1U << 2;  // never zero
   std::optional<Vector> best;
   for (unsigned chosen = inverse_efficiency; chosen < (1U << unknowns); ++chosen) {
@@ -114,7 +114,7 @@ OperationCost fit(const TimesOfCost& model, std::span<const double> measured) {
       for (double& slope : equation.slope) slope *= weight;
       equation.value *= weight;
     }
-    const std::optional<Vector> next = not_negative(equations);
+    const std::optional<Vector> next = not_negative_solution(equations);
     if (!next) break;
     // Half of the way once it has not settled: two choices of algorithms may call for each other.
     for (std::size_t i = 0; i < unknowns; ++i)

@@ -11,7 +11,7 @@
 namespace dlnb::coll_formats {
 namespace {
 
-const char* type_name(DataType type) {
+const char* word_of(DataType type) {
   switch (type) {
     case DataType::float32: return "float";
     case DataType::float16: return "half";
@@ -49,7 +49,7 @@ std::string table_of(const CollBlock& block) {
     const CollRow* const out = first->in_place ? nullptr : first;
     const CollRow* const in = first->in_place ? first : paired ? block.rows[i + 1] : nullptr;
     text += fmt::format("{:12}  {:12}  {:>8}  {:>6}  {:>6}", first->shape.bytes, first->shape.count,
-                        type_name(block.dtype), reduces ? "sum" : "none", root);
+                        word_of(block.dtype), reduces ? "sum" : "none", root);
     text += half(out) + half(in) + "\n";
     if (paired) ++i;
   }
