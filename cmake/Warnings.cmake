@@ -12,7 +12,7 @@ set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 
 if(DLNB_SANITIZE)
-  add_compile_options(-fsanitize=${DLNB_SANITIZE} -fno-omit-frame-pointer -g1)
+  add_compile_options(-fsanitize=${DLNB_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${DLNB_SANITIZE})
 endif()
 
