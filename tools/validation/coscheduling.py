@@ -238,19 +238,20 @@ class Laboratory:
         return Outcome(job, slowdown["value"], max(times) / slowdown["alone"], slowdown["alone"], len(times), lost)
 
 
-def experiment(laboratory, system, seed, bin_of_locality):
+def experiment(laboratory, system, seed, bin_of_locality, machine=None):
     """One experiment of the paper's kind: outcomes of its jobs, and how many draws could not be placed."""
     for attempt in range(TRIES):
         draw = random.Random(f"{system.machine}/{seed}/{attempt}")
         jobs = draw_jobs(draw, system, bin_of_locality)
         jobs = [Job(job.plan, job.model, job.ranks, job.placement,
                     draw.random() * laboratory.alone(system, job)) for job in jobs]
-        outcomes = laboratory.together(system, jobs, 1000 * seed + attempt)
+        outcomes = laboratory.together(system, jobs, 1000 * seed + attempt, machine)
         if not isinstance(outcomes, str):
             return outcomes, attempt
     raise RuntimeError(f"{system.machine}, experiment {seed}: {TRIES} draws cannot be placed: {outcomes}")
 
 
-def experiments(laboratory, system, count):
+def experiments(laboratory, system, count, machine=None):
+    """`machine`: another file than the system's."""
     with concurrent.futures.ThreadPoolExecutor(AT_A_TIME) as pool:
-        return list(pool.map(lambda seed: experiment(laboratory, system, seed, seed % len(BINS)), range(count)))
+        return list(pool.map(lambda seed: experiment(laboratory, system, seed, seed % len(BINS), machine), range(count)))
