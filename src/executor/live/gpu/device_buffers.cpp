@@ -158,7 +158,7 @@ void DeviceBuffers::try_message() {
   library_.reserve(1);
   {
     // Where one rank ends so, a launcher ends the others before they can say anything.
-    const ForetoldExit foretold(int(Exit::unavailable));
+    const ForetoldExit foretold{int(Exit::unavailable)};
     const FaultsAreExplained guard("error: " + said("ended with a fault") + "\n");
     Watchdog watchdog(options_.patience, [&](int, double seconds) {
       library_.abort(int(Exit::unavailable), said(fmt::format("has not arrived in {:.1f} s", seconds)));
