@@ -153,7 +153,7 @@ const std::vector<Case>& cases() {
       {"fsdp=8,data=rest", "llama3-8b", 64, {}},
       {"expert=4,pipeline={stages=2,microbatches=2},data=rest", "mixtral-8x7b", 64, {}},
       {"context=2,tensor=2,pipeline={stages=2,microbatches=2},data=rest", "llama3-8b", 64, {}},
-      {"data=rest", "vit-b", 64, {{"lower", "ring"}}},
+      {"data=rest", "vit-b", 32, {{"lower", "ring"}}},
       {"data=rest", "vit-b", 32, {{"lower", "tree"}}},
       {"data=rest", "vit-b", 32, {{"lower", "halving_doubling"}}},
   };
