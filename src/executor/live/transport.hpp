@@ -133,10 +133,10 @@ class Transport {
   virtual void release(std::byte* memory) noexcept { std::free(memory); }
   /// Copies between the host and such memory; returns when the copy is made.
   virtual void write(std::byte* memory, const std::byte* host, std::int64_t bytes) {
-    std::memcpy(memory, host, std::size_t(bytes));
+    if (bytes > 0) std::memcpy(memory, host, std::size_t(bytes));
   }
   virtual void read(std::byte* host, const std::byte* memory, std::int64_t bytes) {
-    std::memcpy(host, memory, std::size_t(bytes));
+    if (bytes > 0) std::memcpy(host, memory, std::size_t(bytes));
   }
 
   /// Ranks outnumber cores: from now on a waiting rank offers its core to the others.
