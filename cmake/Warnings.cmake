@@ -15,6 +15,13 @@ if(DLNB_SANITIZE)
   add_compile_options(-fsanitize=${DLNB_SANITIZE} -fno-sanitize-recover=all -fno-omit-frame-pointer -g1)
   add_link_options(-fsanitize=${DLNB_SANITIZE})
 endif()
+if(DLNB_SANITIZE MATCHES address AND CMAKE_CXX_COMPILER_ID STREQUAL Clang)
+  # UCX, below MPICH, patches the functions that get memory, and jumps astray where the sanitizer's are in the program itself.
+  execute_process(COMMAND ${CMAKE_CXX_COMPILER} -print-file-name=libclang_rt.asan-${CMAKE_SYSTEM_PROCESSOR}.so
+                  OUTPUT_VARIABLE runtime OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  cmake_path(GET runtime PARENT_PATH runtime)
+  add_link_options(-shared-libasan -Wl,-rpath,${runtime})
+endif()
 
 find_program(ccache ccache)
 if(ccache AND NOT CMAKE_CXX_COMPILER_LAUNCHER)
