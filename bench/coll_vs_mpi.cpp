@@ -93,8 +93,7 @@ class Comparison {
     std::vector<std::int64_t> no_series;
     const auto ours = [&] {
       control_.barrier();
-      return mean_over_ranks(control_,
-                             timer_.measure(moves, no_series, {.every = spec_.iterations}, {})->mean);
+      return mean_over_ranks(control_, timer_.measure(moves, no_series, [](int left) { return left; })->mean);
     };
     bare(), ours();  // warm-up
     std::vector<double> bare_times, our_times;

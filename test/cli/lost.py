@@ -11,6 +11,7 @@ from program import ProgramTest, run
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "NO_COLOR": "1"}
+ITERATION = 2520  # bytes into a flight recorder (RecorderHead)
 
 
 def usable(backend):
@@ -28,6 +29,13 @@ def processes_of(folder):
             _, rank, process = struct.unpack("<Qqq", head[8:])
             found[rank] = process
     return found
+
+
+def iteration_of(folder, rank):
+    """What the rank is in: an iteration, or a part of a benchmark's row; None where it has not begun."""
+    file = pathlib.Path(folder) / f"rank-{rank}.record"
+    head = file.read_bytes()[:ITERATION + 8] if file.exists() else b""
+    return struct.unpack("<q", head[ITERATION:])[0] if head[:8] == b"dlnbrec1" else None
 
 
 def is_there(process):

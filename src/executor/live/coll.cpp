@@ -149,7 +149,9 @@ class CollSession {
 
   void enter(Beyond place) { at_->enter(int(rows_.size()) + place, monotonic_clock().now()); }
   void enter_row(std::size_t row) { at_->enter(int(row), monotonic_clock().now()); }
-  void leave() { at_->leave(Place::number(at_->at.load(std::memory_order_relaxed))); }
+  void leave() {
+    if (const int at = at_->at.load(std::memory_order_relaxed); at >= 0) at_->leave(at);
+  }
 
   void begin(std::size_t row, CollPhase phase) {
     at_->beats.store(0, std::memory_order_relaxed);
@@ -232,30 +234,26 @@ class CollSession {
     const CollMoves moves = moves_of(row, spec_, place_, transport_, send_->get(), receive_->get());
     const Transfer in_step{.kind = OperationKind::barrier, .communicator = place_.communicator};
     CollTimer timer(spec_, transport_, clock_, *at_, in_step, outstanding_.get());
+    const NextStretch next = [this, index](int left) { return next_stretch(index, left); };
     series_.assign(spec_.series ? std::size_t(spec_.iterations) : 0, 0);
     outcome_ = {};
     seen_.clear();
+    expected_ = 0;
+    stretch_ = 0;
 
     begin(index, CollPhase::verify_before);
     verify(timer, moves, index, 0);
     begin(index, CollPhase::warm_up);
-    together();
-    enter_row(index);
-    const double expected = timer.warm_up(moves);
+    if (!timer.warm_up(moves, next)) return false;
     leave();
-    const CollPauses pauses = pauses_for(expected, index);
     begin(index, CollPhase::measure);
-    together();
-    enter_row(index);
-    const std::optional<CollTimes> times = timer.measure(moves, series_, pauses, incident_in(index));
+    const std::optional<CollTimes> times = timer.measure(moves, series_, next, incident_in(index));
     if (!times) return false;
     outcome_.times = *times;
     leave();
     if (spec_.overlap && overlap_can_be_told()) {
       begin(index, CollPhase::overlap);
-      together();
-      enter_row(index);
-      timer.overlap(moves, *emulator(), outcome_.times);
+      if (!timer.overlap(moves, next, *emulator(), outcome_.times)) return false;
       leave();
     }
     begin(index, CollPhase::verify_after);
@@ -264,24 +262,23 @@ class CollSession {
     return true;
   }
 
-  /// A row of many long iterations asks about once a second whether it is to end; `expected` ns for each.
-  CollPauses pauses_for(double expected, std::size_t index) {
+  /// About half a second's, by what one of the stretch before took where the slowest of the ranks has been waited for:
+  /// so often the ranks can be asked to end. One with compute takes up to twice as long as one without.
+  int next_stretch(std::size_t index, int left) {
+    constexpr double length = 0.5e9;
     enter(agreeing);
-    const double longest = control_.broadcast_value(expected);
+    if (stretch_ > 0) {
+      control_.barrier();
+      expected_ = double(clock_.now() - stretch_began_) / stretch_;
+    }
+    const double fitting = expected_ > 0 ? length / expected_ : 1;
+    stretch_ = fitting < left ? std::max(1, int(fitting)) : left;
+    stretch_ = control_.broadcast_value(StopSignals::first() != 0 ? 0 : stretch_);
+    control_.barrier();
     leave();
-    constexpr double second = 1e9;
-    const bool is_short = longest * spec_.iterations < 2 * second;
-    return {is_short ? spec_.iterations : std::max(1, int(second / longest)), [this, index] {
-              leave();
-              enter(agreeing);
-              const bool stop = control_.broadcast_value(StopSignals::first() != 0);
-              leave();
-              if (!stop) {
-                together();
-                enter_row(index);
-              }
-              return !stop;
-            }};
+    if (stretch_ > 0) enter_row(index);
+    stretch_began_ = clock_.now();
+    return stretch_;
   }
 
   void together() {
@@ -295,7 +292,9 @@ class CollSession {
     const CollData data(rows_[index], moves, place_, 2 * index + time);
     data.write(transport_);
     enter_row(index);
+    const std::int64_t began = clock_.now();
     timer.once(moves);
+    expected_ = double(clock_.now() - began);
     leave();
     const CollData::Outcome outcome = data.compare(transport_);
     data.clear(transport_);
@@ -421,6 +420,9 @@ class CollSession {
   RankOutcome outcome_;
   std::string seen_;
   std::vector<std::int64_t> series_;
+  double expected_ = 0;  // ns of an iteration; 0: nothing is known of it
+  int stretch_ = 0;      // iterations since the ranks have gone on together
+  std::int64_t stretch_began_ = 0;
   CollTable table_;
   std::optional<CollLog> log_;      // rank 0's
   Place* at_ = nullptr;             // the recorder's

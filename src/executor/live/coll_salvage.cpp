@@ -51,7 +51,8 @@ class CollDetective {
   }
 
  private:
-  /// Row and phase, then before, in or behind its operations, then how many of these have been begun.
+  /// Row and phase, then before, among or behind its operations, then twice how many of these have been begun, and one
+  /// more where all of them have ended.
   using Progress = std::tuple<std::int64_t, int, std::int64_t>;
 
   int rows() const { return int(cases_.size()); }
@@ -63,8 +64,9 @@ class CollDetective {
   }
   Progress progress(const RankState& rank) const {
     if (rank.stage < Stage::measuring) return {-1, 0, 0};
-    const int part = in_row(rank) ? 1 : place_of(rank) == rows() + int(collecting) ? 2 : 0;
-    return {rank.iteration, part, part == 1 ? rank.beats : 0};
+    const bool agrees = place_of(rank) == rows() + int(agreeing);
+    if (in_row(rank) || agrees) return {rank.iteration, 1, 2 * rank.beats + agrees};
+    return {rank.iteration, place_of(rank) == rows() + int(collecting) ? 2 : 0, 0};
   }
 
   /// With whom the rank is together where it is: its group in a row's operations, else all.
@@ -153,7 +155,11 @@ class CollDetective {
   }
 
   std::string outside_text(const RankState& rank) const {
-    return place_of(rank) == rows() + int(collecting) ? "collecting the times of" : "starting together";
+    switch (Beyond(place_of(rank) - rows())) {
+      case collecting: return "collecting the times of";
+      case agreeing: return "agreeing to go on with";
+      default: return "starting together";
+    }
   }
 
   // Who waits has begun the operation it waits in.

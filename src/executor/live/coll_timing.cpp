@@ -2,6 +2,20 @@
 #include "executor/live/coll_timing.hpp"
 
 namespace dlnb {
+namespace {
+
+/// Calls `stretch(first, last)` for one after the other of all iterations; false where the ranks have agreed to end.
+template <class Stretch>
+bool in_stretches(int iterations, const NextStretch& next, Stretch stretch) {
+  for (int first = 0, last = 0; first < iterations; first = last) {
+    last = first + next(iterations - first);
+    if (last == first) return false;
+    stretch(first, last);
+  }
+  return true;
+}
+
+}  // namespace
 
 void CollTimer::start(const CollMoves& moves) {
   outstanding_->start(0, moves.first);
@@ -20,19 +34,17 @@ void CollTimer::once(const CollMoves& moves) {
   wait(moves);
 }
 
-double CollTimer::warm_up(const CollMoves& moves) {
-  const std::int64_t begin = clock_.now();
-  for (int i = 0; i < spec_.warmup; ++i) once(moves);
-  return spec_.warmup > 0 ? double(clock_.now() - begin) / spec_.warmup : 0;
+bool CollTimer::warm_up(const CollMoves& moves, const NextStretch& next) {
+  return in_stretches(spec_.warmup, next, [&](int first, int last) {
+    for (int i = first; i < last; ++i) once(moves);
+  });
 }
 
 std::optional<CollTimes> CollTimer::measure(const CollMoves& moves, std::vector<std::int64_t>& series,
-                                            const CollPauses& pauses,
+                                            const NextStretch& next,
                                             const std::optional<CollIncident>& incident) {
   std::int64_t total = 0;
-  for (int first = 0, last = 0; first < spec_.iterations; first = last) {
-    if (first > 0 && !pauses.go_on()) return std::nullopt;
-    last = spec_.iterations - first > pauses.every ? first + pauses.every : spec_.iterations;
+  const bool complete = in_stretches(spec_.iterations, next, [&](int first, int last) {
     int begin = first;
     if (incident && first <= incident->iteration && incident->iteration < last) {
       begin = incident->iteration;
@@ -42,7 +54,8 @@ std::optional<CollTimes> CollTimer::measure(const CollMoves& moves, std::vector<
       total += clock_.now() - struck;
     }
     total += timed(moves, series, begin, last);
-  }
+  });
+  if (!complete) return std::nullopt;
   for (std::int64_t& time : series) time = std::int64_t(double(time) * moves.share);
   return CollTimes{double(total) * moves.share / double(spec_.iterations)};
 }
@@ -88,23 +101,26 @@ std::int64_t CollTimer::one_by_one(const CollMoves& moves, std::vector<std::int6
   return total;
 }
 
-void CollTimer::overlap(const CollMoves& moves, Compute& compute, CollTimes& times) {
+bool CollTimer::overlap(const CollMoves& moves, const NextStretch& next, Compute& compute, CollTimes& times) {
   const auto asked = std::int64_t(times.mean);
   const bool in_step = spec_.definitions == CollDefinitions::osu;
   std::int64_t computed = 0, overall = 0;
-  for (int i = 0; i < spec_.iterations; ++i) {
-    if (in_step) transport_.run(in_step_);
-    place_.beat();
-    const std::int64_t begin = clock_.now();
-    start(moves);
-    const std::int64_t started = clock_.now();
-    const std::int64_t ended = compute.run(started, asked).end;
-    wait(moves);
-    computed += ended - started;
-    overall += clock_.now() - begin;
-  }
+  const bool complete = in_stretches(spec_.iterations, next, [&](int first, int last) {
+    for (int i = first; i < last; ++i) {
+      if (in_step) transport_.run(in_step_);
+      place_.beat();
+      const std::int64_t begin = clock_.now();
+      start(moves);
+      const std::int64_t started = clock_.now();
+      const std::int64_t ended = compute.run(started, asked).end;
+      wait(moves);
+      computed += ended - started;
+      overall += clock_.now() - begin;
+    }
+  });
   times.compute = double(computed) / double(spec_.iterations);
   times.overall = double(overall) / double(spec_.iterations);
+  return complete;
 }
 
 }  // namespace dlnb

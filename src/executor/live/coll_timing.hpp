@@ -29,11 +29,9 @@ struct CollIncident {
   std::function<void()> strike;
 };
 
-/// Where the ranks may agree to go no further.
-struct CollPauses {
-  int every = 0;                ///< iterations, the same on all ranks
-  std::function<bool()> go_on;  ///< all ranks call it, outside what is timed
-};
+/// How many of the `left` iterations come next, the same on all ranks; 0: they have agreed to end. All ranks ask,
+/// outside what is timed, and go on together.
+using NextStretch = std::function<int(int left)>;
 
 class CollTimer {
  public:
@@ -50,14 +48,13 @@ class CollTimer {
 
   /// One operation, in the form that is timed.
   void once(const CollMoves& moves);
-  /// Returns what one took on average, ns; 0 where none is asked for.
-  double warm_up(const CollMoves& moves);
-  /// `series` gets the time of every iteration where it has room for them. Nothing where the ranks have agreed to end.
+  /// What follows is false, or nothing, where the ranks have agreed to end before it was complete.
+  bool warm_up(const CollMoves& moves, const NextStretch& next);
+  /// `series` gets the time of every iteration where it has room for them.
   std::optional<CollTimes> measure(const CollMoves& moves, std::vector<std::int64_t>& series,
-                                   const CollPauses& pauses,
-                                   const std::optional<CollIncident>& incident = {});
+                                   const NextStretch& next, const std::optional<CollIncident>& incident = {});
   /// The same with `compute` in between; `times` are those of pure communication, and are added to.
-  void overlap(const CollMoves& moves, Compute& compute, CollTimes& times);
+  bool overlap(const CollMoves& moves, const NextStretch& next, Compute& compute, CollTimes& times);
 
  private:
   // Iterations [first, last).

@@ -104,6 +104,25 @@ TEST(CollDiagnosis, ARootThatRanAheadAndDoesNotCallTheLibraryIsNamed) {
   EXPECT_THAT(ranks_of(diagnose_coll(of(3), cases, all)), ElementsAre(0));
 }
 
+TEST(CollDiagnosis, WhoHasComeToAgreeIsAheadOfWhoHasNot) {
+  // Rank 0 has carried out four and asks whether to go on; 1 waits in the fourth, which 2 has not come to.
+  auto all = waiting(3);
+  all[0].place = int(cases.size()) + int(agreeing);
+  hold_up(all[2], 3);
+
+  const Diagnosis diagnosis = diagnose_coll(of(3), cases, all);
+
+  EXPECT_THAT(ranks_of(diagnosis), ElementsAre(2));
+
+  // And who has gone on is ahead of who has not.
+  all[0].distressed = false;
+  all[0].place = ~all[0].place;
+  all[2] = all[1];
+  all[1].beats = all[2].beats = 5;
+
+  EXPECT_THAT(ranks_of(diagnose_coll(of(3), cases, all)), ElementsAre(0));
+}
+
 TEST(CollDiagnosis, AStoppedRankIsMissingWhereverItIs) {
   auto all = waiting(3);
   all[1].life = Life::stopped;

@@ -4,6 +4,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <mutex>
 
 #include <dlnb/error.hpp>
@@ -11,6 +12,7 @@
 #include "executor/live/backend.hpp"
 #include "executor/live/coll_case.hpp"
 #include "executor/live/live.hpp"
+#include "executor/live/stop.hpp"
 
 namespace dlnb {
 namespace {
@@ -201,10 +203,10 @@ TEST(Coll, OneRankHasNobodyToSendTo) {
   EXPECT_THROW(run(spec), Unavailable);
 }
 
-/// Another transport, except that what it delivers is wrong in one place.
-class Corrupting final : public Transport {
+/// Another transport, for what differs from it in one thing.
+class Altered : public Transport {
  public:
-  Corrupting(Transport& inner, std::int64_t after) : inner_(inner), left_(after) {}
+  explicit Altered(Transport& inner) : inner_(inner) {}
   int rank() const override { return inner_.rank(); }
   int size() const override { return inner_.size(); }
   std::string library() const override { return inner_.library(); }
@@ -213,20 +215,32 @@ class Corrupting final : public Transport {
   bool takes_uneven_parts() const override { return true; }
   int communicator(std::span<const int> members) override { return inner_.communicator(members); }
   void reserve(int slots) override { inner_.reserve(slots); }
+  void start(int slot, const Transfer& transfer) override { inner_.start(slot, transfer); }
+  bool test(int slot) override { return inner_.test(slot); }
+  void wait(int slot) override { inner_.wait(slot); }
+  void run(const Transfer& transfer) override { inner_.run(transfer); }
+  void abort(int code, const std::string& why) override { inner_.abort(code, why); }
+
+ private:
+  Transport& inner_;
+};
+
+/// What it delivers is wrong in one place.
+class Corrupting final : public Altered {
+ public:
+  Corrupting(Transport& inner, std::int64_t after) : Altered(inner), left_(after) {}
   void start(int slot, const Transfer& transfer) override {
     started_[std::size_t(slot)] = transfer;
-    inner_.start(slot, transfer);
+    Altered::start(slot, transfer);
   }
-  bool test(int slot) override { return inner_.test(slot); }
   void wait(int slot) override {
-    inner_.wait(slot);
+    Altered::wait(slot);
     corrupt(started_[std::size_t(slot)]);
   }
   void run(const Transfer& transfer) override {
-    inner_.run(transfer);
+    Altered::run(transfer);
     corrupt(transfer);
   }
-  void abort(int code, const std::string& why) override { inner_.abort(code, why); }
 
  private:
   void corrupt(const Transfer& transfer) {
@@ -234,7 +248,6 @@ class Corrupting final : public Transport {
     transfer.receive[17 * size_of(transfer.dtype)] ^= std::byte{1};
   }
 
-  Transport& inner_;
   std::int64_t left_;
   Transfer started_[2];
 };
@@ -293,30 +306,17 @@ TEST(Coll, WithoutVerificationNothingIsSaidOfIt) {
   EXPECT_FALSE(run_corrupted(spec, 0).rows.at(0).wrong.has_value());
 }
 
-/// A transport of which one rank never comes.
-class Absent final : public Transport {
+/// One rank never comes.
+class Absent final : public Altered {
  public:
-  explicit Absent(Transport& inner) : inner_(inner) {}
-  int rank() const override { return inner_.rank(); }
-  int size() const override { return inner_.size(); }
-  std::string library() const override { return inner_.library(); }
-  bool reduces_in_place() const override { return true; }
-  int communicator(std::span<const int> members) override { return inner_.communicator(members); }
-  void reserve(int slots) override { inner_.reserve(slots); }
-  void start(int slot, const Transfer& transfer) override { inner_.start(slot, transfer); }
-  bool test(int slot) override { return inner_.test(slot); }
-  void wait(int slot) override { inner_.wait(slot); }
+  using Altered::Altered;
   void run(const Transfer& transfer) override {
     Transfer other = transfer;
     // A message that nobody sends instead.
     if (rank() == 1 && transfer.kind == OperationKind::all_reduce)
       other = {.kind = OperationKind::recv, .dtype = transfer.dtype, .communicator = transfer.communicator};
-    inner_.run(other);
+    Altered::run(other);
   }
-  void abort(int code, const std::string& why) override { inner_.abort(code, why); }
-
- private:
-  Transport& inner_;
 };
 
 TEST(Coll, TheWatchdogNamesTheLostOperation) {
@@ -335,6 +335,70 @@ TEST(Coll, TheWatchdogNamesTheLostOperation) {
 
   EXPECT_THAT(said, HasSubstr("all-reduce of 0 bytes of float32 (operation 0) of ranks 0, 1"));
 }
+
+/// An all-reduce takes 5 ms, and rank 0 gets a signal in one of them.
+class Signalled final : public Altered {
+ public:
+  Signalled(Transport& inner, int operation) : Altered(inner), signal_at_(operation) {}
+  int after_the_signal() const { return count_ - signal_at_; }
+  void start(int slot, const Transfer& transfer) override {
+    hold_up(transfer);
+    Altered::start(slot, transfer);
+  }
+  void run(const Transfer& transfer) override {
+    hold_up(transfer);
+    Altered::run(transfer);
+  }
+
+ private:
+  void hold_up(const Transfer& transfer) {
+    if (transfer.kind != OperationKind::all_reduce) return;
+    if (++count_ == signal_at_ && rank() == 0) std::raise(SIGUSR1);
+    monotonic_clock().sleep(5'000'000);
+  }
+
+  const int signal_at_;
+  int count_ = 0;
+};
+
+struct SignalledCase {
+  const char* name;
+  bool overlap;
+  int warmup, operation;  ///< of all all-reduces; the verification is the first
+};
+
+class ASignalEndsALongRow : public testing::TestWithParam<SignalledCase> {};
+
+TEST_P(ASignalEndsALongRow, AndKeepsThoseBeforeIt) {
+  CollSpec spec = small(2);
+  spec.operations = {barrier, all_reduce};
+  spec.min_size = spec.max_size = {256};
+  spec.iterations = 300;
+  spec.warmup = GetParam().warmup;
+  spec.overlap = GetParam().overlap;
+  const StopSignals signals;
+  std::optional<CollTable> table;
+  int after = 0;
+  usable_backend("threads").open({.ranks = 2}, [&](Transport& transport) {
+    Signalled signalled(transport, GetParam().operation);
+    auto own = run_coll_session(spec, signalled, monotonic_clock());
+    if (signalled.rank() == 0) table = std::move(own), after = signalled.after_the_signal();
+  });
+
+  ASSERT_TRUE(table);
+  ASSERT_EQ(table->rows.size(), 1u);
+  EXPECT_EQ(table->rows[0].operation, barrier);
+  EXPECT_EQ(table->stopped_by, "SIGUSR1");
+  // The ranks ask each other every half second, and one takes 5 ms at least; 200 and more were to follow.
+  EXPECT_GE(after, 0);
+  EXPECT_LE(after, 100);
+}
+
+INSTANTIATE_TEST_SUITE_P(Coll, ASignalEndsALongRow,
+                         testing::Values(SignalledCase{"WarmUp", false, 300, 10},
+                                         SignalledCase{"Measure", false, 5, 20},
+                                         SignalledCase{"Overlap", true, 5, 1 + 5 + 300 + 10}),
+                         [](const auto& tried) { return tried.param.name; });
 
 }  // namespace
 }  // namespace dlnb
