@@ -144,6 +144,20 @@ void write_results(const Arguments& given, const std::vector<Result>& jobs) {
   if (invalid != jobs.end()) throw WrongResult(invalid->job, "the result is INVALID", "its notes say why");
 }
 
+int telling_what_was_kept(const std::string& kept, const std::function<int()>& work) {
+  try {
+    return work();
+  } catch (const LostRank& error) {
+    if (kept.empty()) throw;
+    throw LostRank("", error.what(), error.hint() + (error.hint().empty() ? "" : "; ") + kept);
+  }
+}
+
+std::string kept_text(const std::string& what, const fs::path& file) {
+  const std::string in_file = file.empty() || file == "-" ? "" : fmt::format("in {} and ", file.string());
+  return fmt::format("what was measured before, {}, is {}on stdout", what, in_file);
+}
+
 void put_result(const Arguments& given, const Result& result) {
   progress::clear();
   const std::string output = given.text("--output");

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,12 @@ std::string slowdown_table(const std::vector<JobOutcome>& jobs);
 /// The same for jobs that ran side by side: one file for each ("out.a.json" for job `a`; .html: one page), then a table
 /// of their slowdowns on stdout, or an array of the results as JSON.
 void write_results(const Arguments& given, const std::vector<Result>& jobs);
+
+/// Carries out `work`. Where a rank is lost in it, the error says as well what was `kept` of what was measured before;
+/// empty: nothing was.
+int telling_what_was_kept(const std::string& kept, const std::function<int()>& work);
+/// "what was measured before, 3 rows, is in out.json and on stdout"
+std::string kept_text(const std::string& what, const std::filesystem::path& file);
 
 /// Writes the file by its extension, then JSON or the summary to stdout.
 void put_result(const Arguments& given, const Result& result);

@@ -268,6 +268,28 @@ class Coll(ProgramTest):
             with self.subTest(backend=backend, phase="overlap"):
                 self.end_in(OVERLAP, backend, "--overlap", "--iterations", "800")
 
+    def test_a_second_signal_says_what_was_written_and_where(self):
+        for backend in ("threads", "mpi-openmpi", "mpi-mpich", "gloo"):
+            if backend not in usable_backends():
+                continue
+            with self.subTest(backend):
+                child, output = self.started(MEASURE, backend, "--min-size", "1KiB", "--max-size", "1KiB", "--quiet", environment={
+                    "DLNETBENCH_FAULT": "slow:50 rank=1 operation=1 iteration=3"})
+                child.send_signal(signal.SIGTERM)
+                time.sleep(0.5)
+                self.assertIsNone(child.poll())
+                child.send_signal(signal.SIGINT)
+                asked = time.monotonic()
+                out, said = child.communicate(timeout=60)
+                self.assertLess(time.monotonic() - asked, 20)
+                self.assertEqual(child.returncode, 5, said)
+                self.assertIn("error: coll: ended at once by a second signal\n  what was measured before, 1 row, is in "
+                              f"{output} and on stdout\n", said)
+                self.assertRegex(out, r"(?m)^barrier ")
+                table = json.loads(output.read_text())
+                self.assertEqual([row["operation"] for row in table["rows"]], ["barrier"])
+                self.assertFalse(table["valid"])
+
 
 if __name__ == "__main__":
     unittest.main()

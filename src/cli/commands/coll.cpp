@@ -112,14 +112,9 @@ int write(const CollTable& table, const Output& output) {
   return int(Exit::success);
 }
 
-/// What was measured of a benchmark that lost a rank, which its exit code says.
-OnPartialCollTable partial_output(const Output& output) {
-  return [&output](const CollTable& table) { put(table, output); };
-}
-
-int run_here(const CollSpec& spec, const Output& output) {
+int run_here(const CollSpec& spec, const Output& output, const OnPartialCollTable& keep) {
   if (!is_first_rank()) log::set_level(log::Level::quiet);
-  const std::optional<CollTable> table = dlnb::coll(spec, partial_output(output));
+  const std::optional<CollTable> table = dlnb::coll(spec, keep);
   return table ? write(*table, output) : int(Exit::success);
 }
 
@@ -144,10 +139,16 @@ int run(const Arguments& given) {
     throw UserError(spec.testbed.empty() ? "--hosts" : "--testbed",
                     fmt::format("ranks of '{}' are threads of one process, on one host", spec.backend),
                     "choose a backend whose ranks are processes, such as --backend mpi");
-  if (inside_a_world() || !needs_launcher(spec.backend)) return run_here(spec, output);
-  if (progress::is_on()) hand_on_progress();
-  return start_ranks(spec, rank_command(given, spec.origin.find("ranks") ? 0 : spec.ranks),
-                     partial_output(output));
+  std::string kept;
+  const auto keep = [&](const CollTable& table) {
+    put(table, output);
+    kept = kept_text(counted(std::int64_t(table.rows.size()), "row"), output.file);
+  };
+  return telling_what_was_kept(kept, [&] {
+    if (inside_a_world() || !needs_launcher(spec.backend)) return run_here(spec, output, keep);
+    if (progress::is_on()) hand_on_progress();
+    return start_ranks(spec, rank_command(given, spec.origin.find("ranks") ? 0 : spec.ranks), keep);
+  });
 }
 
 }  // namespace

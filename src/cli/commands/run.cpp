@@ -27,14 +27,9 @@ std::vector<Argument> arguments() {
   return all;
 }
 
-/// What was measured of a run that ends otherwise than it should, which its exit code says.
-OnPartialResult partial_output(const Arguments& given) {
-  return [&given](const Result& result) { put_result(given, result); };
-}
-
-int run_here(const Arguments& given, const RunSpec& spec) {
+int run_here(const Arguments& given, const RunSpec& spec, const OnPartialResult& keep) {
   if (!is_first_rank()) log::set_level(log::Level::quiet);
-  const std::optional<Result> result = dlnb::run(spec, partial_output(given));
+  const std::optional<Result> result = dlnb::run(spec, keep);
   if (result) write_result(given, *result);
   return int(Exit::success);
 }
@@ -73,10 +68,17 @@ int run_command(const Arguments& given) {
     throw UserError(spec.testbed.empty() ? "--hosts" : "--testbed",
                     fmt::format("ranks of '{}' are threads of one process, on one host", spec.backend),
                     "choose a backend whose ranks are processes, such as --backend mpi");
-  if (inside_a_world() || !needs_launcher(spec.backend)) return run_here(given, spec);
-  if (progress::is_on()) hand_on_progress();
-  return start_ranks(spec, rank_command(given, spec.origin.find("ranks") ? 0 : spec.ranks),
-                     partial_output(given));
+  std::string kept;
+  const auto keep = [&](const Result& result) {
+    put_result(given, result);
+    kept = kept_text(counted(std::int64_t(result.metrics.iterations.size()), "iteration"),
+                     given.text("--output"));
+  };
+  return telling_what_was_kept(kept, [&] {
+    if (inside_a_world() || !needs_launcher(spec.backend)) return run_here(given, spec, keep);
+    if (progress::is_on()) hand_on_progress();
+    return start_ranks(spec, rank_command(given, spec.origin.find("ranks") ? 0 : spec.ranks), keep);
+  });
 }
 
 }  // namespace

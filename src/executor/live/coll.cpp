@@ -482,7 +482,8 @@ std::optional<CollTable> run_threads(const Backend& backend, const CollSpec& spe
 
 std::optional<CollTable> run_coll(const CollSpec& spec, const OnPartialTable& on_partial) {
   const Backend& backend = usable_backend(spec.backend);
-  const StopSignals signals;
+  const StopSignals signals(backend.launcher ? StopSignals::Second::acts_as_usual
+                                             : StopSignals::Second::is_told);
   CollSessionOptions options;
   options.fault = fault_asked(spec.ranks, !backend.launcher);
   options.on_partial = on_partial;

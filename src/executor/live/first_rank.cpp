@@ -12,6 +12,7 @@
 #include <dlnb/error.hpp>
 
 #include "executor/live/process.hpp"
+#include "executor/live/salvage.hpp"
 
 namespace dlnb {
 namespace {
@@ -134,7 +135,8 @@ std::string store_folder() {
 
 int signal_told() { return folder_told().empty() ? 0 : number_in(folder_told() / "signal").value_or(0); }
 
-int verdict(int status, const FirstRank& first, int asked, const std::string& who) {
+int verdict(int status, const FirstRank& first, int asked, const std::string& who,
+            const std::string& command) {
   if (first.exit.value_or(0) != 0) return *first.exit;
   const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
   // Whoever ends the world with this code has said why.
@@ -142,9 +144,9 @@ int verdict(int status, const FirstRank& first, int asked, const std::string& wh
   // A launcher's code may also be the signal that ended a rank, so it is not taken for ours where the first rank was
   // going to say its own and did not.
   if (is_ours(code) && (first.exit || !first.begun)) return code;
-  if (asked > 0 && !first.begun) throw LostRank("run", "ended by a signal before the ranks had begun");
-  if (asked > 1) throw LostRank("run", "ended at once by a second signal; there is no result");
-  throw LostRank("run", fmt::format("a rank was lost: {}", said_of(status, who)),
+  if (asked > 0 && !first.begun) throw LostRank(command, "ended by a signal before the ranks had begun");
+  if (asked > 1) throw LostRank(command, ended_at_once);
+  throw LostRank(command, fmt::format("a rank was lost: {}", said_of(status, who)),
                  "it crashed, or was killed from outside or for want of memory (the kernel's log tells)");
 }
 

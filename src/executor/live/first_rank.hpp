@@ -71,7 +71,8 @@ std::string store_folder();
 int signal_told();
 
 /// Our exit code, from the status of what was started (as waitpid gives it; `who` has it) and what the first rank said.
-/// `asked` counts the signals to end. Throws LostRank where a rank ended without a word.
-int verdict(int status, const FirstRank& first, int asked, const std::string& who = "the launcher");
+/// `asked` counts the signals to end. Throws LostRank where a rank ended without a word, of this command.
+int verdict(int status, const FirstRank& first, int asked, const std::string& who = "the launcher",
+            const std::string& command = "run");
 
 }  // namespace dlnb

@@ -241,6 +241,7 @@ struct Aftermath {
 
 /// `inquiry` null: nothing is kept of a run that is lost.
 int launch(const RunSpec& spec, const std::vector<std::string>& command, const Inquiry* inquiry) {
+  const std::string name = inquiry ? inquiry->name : "run";
   const Backend& backend = usable_backend(spec.backend);
   if (!backend.launcher)
     throw UserError("--backend", fmt::format("ranks of '{}' are threads and need no launcher", backend.name));
@@ -280,7 +281,7 @@ int launch(const RunSpec& spec, const std::vector<std::string>& command, const I
     const std::string missing = missing_text(arrivals_in(store, spec.ranks));
     end(children);
     watch.end_leftovers();
-    throw LostRank(inquiry ? inquiry->name : "run",
+    throw LostRank(name,
                    fmt::format("the world of {} has not come up in {}: {}", counted(spec.ranks, "rank"),
                                to_text(Seconds{course.never_began}), missing),
                    "DLNETBENCH_START_LIMIT is the limit in seconds, for where ranks begin late");
@@ -289,18 +290,18 @@ int launch(const RunSpec& spec, const std::vector<std::string>& command, const I
   if (ranks_are_ours && !request.hosts.empty() && children.status() == 0 && course.asked == 0 &&
       !folder.look().begun)
     throw LostRank(
-        "run", "no rank has begun, and what was to start them reports success",
+        name, "no rank has begun, and what was to start them reports success",
         "does the agent start commands, and does the other host reach this one's temporary folder?");
   if (!inquiry) {
-    if (const auto diagnosis = left_diagnosis(records)) throw LostRank("run", diagnosis->text);
-    return verdict(children.status(), folder.look(), course.asked, children.first_failed());
+    if (const auto diagnosis = left_diagnosis(records)) throw LostRank(name, diagnosis->text);
+    return verdict(children.status(), folder.look(), course.asked, children.first_failed(), name);
   }
 
   const Aftermath aftermath{*inquiry, records, store};
   if (course.left_in_the_middle) return aftermath.after_signal(course.signal);
   int code = int(Exit::lost_rank);
   try {
-    code = verdict(children.status(), folder.look(), course.asked, children.first_failed());
+    code = verdict(children.status(), folder.look(), course.asked, children.first_failed(), name);
   } catch (const LostRank& error) {
     aftermath.after_loss(watch, course.asked > 1, error.what());
     throw;

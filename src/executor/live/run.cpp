@@ -137,7 +137,8 @@ std::optional<Trace> run_live(const Schedule& schedule, const RunSpec& spec, con
   const Backend& backend = usable_backend(spec.backend);
   refuse_unsupported(schedule);
   check_compute(spec.compute, backend, buffers_of(backend, spec.buffers));
-  const StopSignals signals;
+  const StopSignals signals(backend.launcher ? StopSignals::Second::acts_as_usual
+                                             : StopSignals::Second::is_told);
   SessionOptions options;
   options.fault = fault_asked(schedule, !backend.launcher);
   options.on_partial = on_partial;

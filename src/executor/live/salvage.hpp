@@ -5,6 +5,8 @@
 #include <filesystem>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <vector>
 
 #include <dlnb/schedule.hpp>
@@ -29,6 +31,9 @@ Trace salvage_after_signal(const RunSpec& spec, const std::vector<Record>& recor
 
 /// A run without end is left when its iteration has not ended this long after the signal, seconds.
 inline constexpr double patience_after_signal = 1.5;
+
+/// What is said of a run that a second signal ends.
+inline constexpr std::string_view ended_at_once = "ended at once by a second signal";
 
 /// "SIGTERM"
 std::string signal_name(int signal);

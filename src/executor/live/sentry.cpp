@@ -58,7 +58,7 @@ Sentry::Sentry(Job job, Transport& transport, std::size_t operations)
   }
   if (folder_.empty()) hidden_ = "neither /dev/shm nor the folder for temporary files can be written to";
   if (!job_.options.ranks_are_threads) StopSignals::mirror(&recorder_->head().signal);
-  const bool looks_often = job_.forever || reports_itself();
+  const bool looks_often = job_.forever || reports_itself() || ends_threads();
   watchdog_ = std::make_unique<Watchdog>(
       recorder_->head().place, job_.watchdog, [this](int, double waited) { lost(waited); },
       Seconds{looks_often ? 0.1 : 1.0}, [this] { return look(); });
@@ -149,6 +149,7 @@ bool Sentry::look() {
   const int signal = StopSignals::first();
   if (signal == 0) return false;
   if (signal_seen_ == 0) signal_seen_ = monotonic_clock().now();
+  if (ends_threads() && StopSignals::second() != 0) return leave_at_once(), true;
   if (reports_itself() && signal == SIGTERM) report_first_to_end();
   const bool still_measuring = recorder_->head().stage.load() <= int(Stage::measuring);
   const double waited = double(monotonic_clock().now() - signal_seen_) * 1e-9;
@@ -173,6 +174,11 @@ void Sentry::report_first_to_end() {
     report(job_.inquiry.diagnose(folder_, states_of(records(), job_.inquiry.ranks), ranks));
   else let_reporter_end();
   end_world(int(Exit::lost_rank), {});
+}
+
+void Sentry::leave_at_once() {
+  give_up();
+  report({.text = std::string(ended_at_once)});
 }
 
 void Sentry::leave_in_the_middle() {

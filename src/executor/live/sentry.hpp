@@ -52,6 +52,7 @@ class Sentry {
   bool look();
   void report_first_to_end();
   void leave_in_the_middle();
+  void leave_at_once();
   /// Whether this rank is the lowest for which `candidate` holds; else returns when that one has reported, or is not
   /// going to.
   template <class Candidate>
@@ -62,6 +63,8 @@ class Sentry {
   std::vector<Record> records() const;
   bool over() const { return job_.options.over && job_.options.over->load(); }
   bool reports_itself() const { return job_.options.folder.empty(); }
+  /// Of ranks that are threads one does what the starting process does for others.
+  bool ends_threads() const { return job_.options.ranks_are_threads && transport_.rank() == 0; }
 
   const Job job_;
   Transport& transport_;
