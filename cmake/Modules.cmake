@@ -115,7 +115,7 @@ function(dlnb_gloo_module)
   endif()
   message(STATUS "gloo module: ${DLNB_GLOO_LIBRARY}")
   set(folder modules/gloo)
-  dlnb_module(dlnb_gloo SOURCES ${folder}/transport.cpp ${folder}/communicator.cpp ${folder}/collectives.cpp
+  dlnb_module(dlnb_gloo SOURCES ${folder}/transport.cpp ${folder}/collectives.cpp
                                 ${folder}/reduce_scatter.cpp ${folder}/messages.cpp ${folder}/rendezvous.cpp
                                 store.cpp reduction.cpp
               INCLUDES ${DLNB_GLOO_INCLUDE} LIBRARIES ${DLNB_GLOO_LIBRARY} Threads::Threads)

@@ -218,7 +218,7 @@ int DeviceBuffers::communicator(std::span<const int> members) {
   workers_.resize(std::max(workers_.size(), std::size_t(number) + 1));
   if (options_.blocking_collectives_only)
     workers_[std::size_t(number)] = std::make_unique<Worker>(
-        [this] { device_->use(); }, [this](const Transfer& transfer) { library_.run(transfer); });
+        [this](const Transfer& transfer) { library_.run(transfer); }, [this] { device_->use(); });
   return number;
 }
 
@@ -268,7 +268,7 @@ void DeviceBuffers::start(int slot, const Transfer& transfer) {
   Slot& place = slots_[std::size_t(slot)];
   Worker* const worker = worker_of(transfer);
   place.at_worker = worker != nullptr;
-  if (worker) worker->start(transfer, place.outcome);
+  if (worker) worker->start(transfer, place.completion);
   else library_.start(slot, transfer);
 }
 
@@ -278,23 +278,21 @@ bool DeviceBuffers::test(int slot) {
     enter_thread();
     return library_.test(slot);
   }
-  if (!place.outcome.is_there()) return false;
-  place.outcome.settle();
+  if (!place.completion.is_there()) return false;
+  place.completion.settle();
   return true;
 }
 
 void DeviceBuffers::wait(int slot) {
   Slot& place = slots_[std::size_t(slot)];
-  if (place.at_worker) place.outcome.settle();
+  if (place.at_worker) place.completion.settle();
   else library_.wait(slot);
 }
 
 void DeviceBuffers::run(const Transfer& transfer) {
   Worker* const worker = worker_of(transfer);
-  if (!worker || worker->idle()) return library_.run(transfer);
-  Worker::Outcome outcome;
-  worker->start(transfer, outcome);
-  outcome.settle();
+  if (worker) worker->run(transfer);
+  else library_.run(transfer);
 }
 
 void DeviceBuffers::repeat(const Transfer& transfer, int times, std::atomic<std::uint32_t>& begun) {

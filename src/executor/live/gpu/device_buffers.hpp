@@ -11,8 +11,8 @@
 
 #include "executor/live/control.hpp"
 #include "executor/live/gpu/device.hpp"
-#include "executor/live/gpu/worker.hpp"
 #include "executor/live/transport.hpp"
+#include "executor/live/worker.hpp"
 
 namespace dlnb::gpu {
 
@@ -73,7 +73,7 @@ class DeviceBuffers final : public Transport {
  private:
   struct Slot {
     bool at_worker = false;
-    Worker::Outcome outcome;
+    Completion completion;
   };
 
   void take_device(const Driver& driver, std::unique_ptr<const Device>& device);

@@ -32,10 +32,10 @@ Watchers::~Watchers() {
   for (std::thread& thread : threads_) thread.join();
 }
 
-void Watchers::watch(Message& message, Outcome& outcome) {
-  outcome.begin();
+void Watchers::watch(Message& message, Completion& completion) {
+  completion.begin();
   const std::lock_guard lock(mutex_);
-  queue_.push_back({&message, &outcome});
+  queue_.push_back({&message, &completion});
   if (idle_ < queue_.size()) threads_.emplace_back([this] { work(); });
   arrived_.notify_one();
 }
@@ -52,9 +52,9 @@ void Watchers::work() {
     lock.unlock();
     try {
       watched.message->wait();
-      watched.outcome->succeed();
+      watched.completion->end(nullptr);
     } catch (...) {
-      watched.outcome->fail(std::current_exception());
+      watched.completion->end(std::current_exception());
     }
     lock.lock();
   }

@@ -13,8 +13,8 @@
 #include <thread>
 #include <vector>
 
-#include "executor/live/modules/gloo/outcome.hpp"
 #include "executor/live/transport.hpp"
+#include "executor/live/worker.hpp"
 
 namespace dlnb::over_gloo {
 
@@ -38,12 +38,12 @@ class Watchers {
   Watchers& operator=(const Watchers&) = delete;
 
   /// From here on nobody else waits for the message.
-  void watch(Message& message, Outcome& outcome);
+  void watch(Message& message, Completion& completion);
 
  private:
   struct Watched {
     Message* message;
-    Outcome* outcome;
+    Completion* completion;
   };
   void work();
 

@@ -70,24 +70,24 @@ class GlooTransport final : public Transport {
       place.unwatched_message = true;
     } else {
       place.unwatched_message = false;
-      communicator.start(transfer, place.outcome);
+      communicator.start(transfer, place.completion);
     }
   }
 
   bool test(int slot) override {
     Slot& place = slots_[std::size_t(slot)];
     if (place.unwatched_message) {
-      watchers_.watch(place.message, place.outcome);
+      watchers_.watch(place.message, place.completion);
       place.unwatched_message = false;
     }
-    if (!place.outcome.is_there()) return false;
-    place.outcome.settle();
+    if (!place.completion.is_there()) return false;
+    place.completion.settle();
     return true;
   }
 
   void wait(int slot) override {
     Slot& place = slots_[std::size_t(slot)];
-    place.unwatched_message ? place.message.wait() : place.outcome.settle();
+    place.unwatched_message ? place.message.wait() : place.completion.settle();
   }
 
   void run(const Transfer& transfer) override {
@@ -110,7 +110,7 @@ class GlooTransport final : public Transport {
   struct Slot {
     Message message;
     bool unwatched_message = false;  // nobody waits for it yet
-    Outcome outcome;                 // of collectives and watched messages
+    Completion completion;           // of collectives and watched messages
   };
 
   const int rank_, size_;
