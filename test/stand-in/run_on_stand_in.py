@@ -99,7 +99,7 @@ for rank, lines in sorted(records.items()):
     if asked.code == 0:
         look_at_streams(rank, lines)
         left = [line for line in lines if line.startswith("left: ")]
-        expect(len(left) == 2 and not any(re.search(r"=[1-9]", line) for line in left), f"rank {rank}: {left}")
+        expect(len(left) == 5 and not any(re.search(r"=[1-9]", line) for line in left), f"rank {rank}: {left}")
     if asked.exchanges:
         groups = [[kind.split(":")[0] for kind in kinds.split()] for _, _, _, kinds in launches(lines) if " " in kinds]
         sizes = {len(kinds) // 2 for kinds in groups if kinds == ["send", "receive"] * (len(kinds) // 2)}
