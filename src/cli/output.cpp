@@ -40,7 +40,8 @@ void print(std::string_view text) {
     } else if (errno == EPIPE) {
       return;
     } else if (errno != EINTR && errno != EAGAIN) {
-      throw Unavailable("stdout", std::strerror(errno));
+      throw UserError("stdout", std::string("cannot be written: ") + std::strerror(errno),
+                      "make room, or send it elsewhere");
     }
   }
 }

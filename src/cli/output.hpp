@@ -9,7 +9,7 @@ namespace dlnb {
 /// their number, and ignores SIGPIPE, so that a reader that went away does not cost the result file.
 void guard_standard_streams();
 
-/// Writes results to stdout. A reader that has gone away is no error; throws Unavailable for any other
+/// Writes results to stdout. A reader that has gone away is no error; throws UserError for any other
 /// failure.
 void print(std::string_view text);
 

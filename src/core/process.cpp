@@ -36,15 +36,16 @@ std::vector<std::string> environment_with(const std::vector<std::pair<std::strin
   return environment;
 }
 
-[[noreturn]] void become(char** command, char** environment, const sigset_t& mask, pid_t parent, bool quiet) {
+[[noreturn]] void become(char** command, char** environment, const sigset_t& mask, pid_t parent, bool quiet,
+                         int output) {
   // Between fork and exec: system calls only.
   setpgid(0, 0);
   prctl(PR_SET_PDEATHSIG, SIGTERM);
   if (getppid() != parent) _exit(int(Exit::lost_rank));
   const int nothing_to_read = open("/dev/null", O_RDONLY);
   if (nothing_to_read >= 0) dup2(nothing_to_read, STDIN_FILENO);
-  const int nowhere = quiet ? open("/dev/null", O_WRONLY) : -1;
-  if (nowhere >= 0) dup2(nowhere, STDOUT_FILENO);
+  if (quiet) output = open("/dev/null", O_WRONLY);
+  if (output >= 0) dup2(output, STDOUT_FILENO);
   pthread_sigmask(SIG_SETMASK, &mask, nullptr);
   execve(command[0], command, environment);
   _exit(127);
@@ -62,14 +63,14 @@ HeldSignals::~HeldSignals() { pthread_sigmask(SIG_SETMASK, &before_, nullptr); }
 
 pid_t start_process(std::vector<std::string> command,
                     const std::vector<std::pair<std::string, std::string>>& added, const sigset_t& mask,
-                    bool quiet) {
+                    bool quiet, int output) {
   std::vector<std::string> environment = environment_with(added);
   std::vector<char*> arguments = pointers(command), variables = pointers(environment);
   const pid_t parent = getpid();
   const pid_t child = fork();
   if (child < 0)
     throw Unavailable("run", fmt::format("cannot start {}: {}", command[0], std::strerror(errno)));
-  if (child == 0) become(arguments.data(), variables.data(), mask, parent, quiet);
+  if (child == 0) become(arguments.data(), variables.data(), mask, parent, quiet, output);
   return child;
 }
 

@@ -28,9 +28,10 @@ class HeldSignals {
 };
 
 /// Starts a program (a full path and its arguments, no shell) in a process group of its own, with nothing to read and
-/// `mask` of signals, our environment and `added` to it. It is told to end should we die first. Throws Unavailable.
+/// `mask` of signals, our environment and `added` to it. Its stdout is ours, nowhere where it is `quiet`, or `output`. It is
+/// told to end should we die first. Throws Unavailable.
 pid_t start_process(std::vector<std::string> command,
                     const std::vector<std::pair<std::string, std::string>>& added, const sigset_t& mask,
-                    bool quiet = false);
+                    bool quiet = false, int output = -1);
 
 }  // namespace dlnb

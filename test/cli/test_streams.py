@@ -6,6 +6,7 @@ import pathlib
 import subprocess
 import tempfile
 
+from lost import usable
 from program import PROGRAM, ProgramTest, run
 
 SMALL = ["simulate", "--plan", "dp", "--model", "vit-h", "--machine", "leonardo", "--ranks", "4"]
@@ -37,9 +38,25 @@ class Streams(ProgramTest):
     def test_a_full_disk_is_reported(self):
         if not os.path.exists("/dev/full"):
             self.skipTest("no /dev/full")
-        done = shell('"$PROGRAM" list > /dev/full')
-        self.assertEqual(done.returncode, 3)
-        self.assertIn("stdout", done.stderr)
+        coll = "coll --ranks 2 --max-size 1KiB --backend"
+        live = "run --plan dp --model vit-b --ranks 2 --scale 1/65536 --iterations 1 --backend"
+        commands = ["list", " ".join(SMALL), "coll --machine alps --ranks 4 --max-size 1KiB"]
+        for backend in ("threads", "mpi-openmpi", "mpi-mpich", "gloo"):
+            if usable(backend):
+                commands += [f"{coll} {backend}", f"{live} {backend}"]
+        with tempfile.TemporaryDirectory() as folder:
+            (pathlib.Path(folder) / "full.json").symlink_to("/dev/full")
+            for command in commands:
+                with self.subTest(command, to="stdout"):
+                    done = shell(f'"$PROGRAM" {command} > /dev/full', cwd=folder)
+                    self.assertEqual(done.returncode, 2, done.stderr)
+                    self.assertIn("error: stdout: cannot be written: No space left on device", done.stderr)
+                if command == "list":
+                    continue
+                with self.subTest(command, to="file"):
+                    done = shell(f'"$PROGRAM" {command} -o full.json', cwd=folder)
+                    self.assertEqual(done.returncode, 2, done.stderr)
+                    self.assertIn("error: full.json: cannot be written: No space left on device", done.stderr)
 
     def test_results_on_stdout_and_talk_on_stderr(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -2,18 +2,24 @@
 // Starts the ranks of a backend as processes: through the launcher of its library, or one by one. What we start is a
 // child of ours without a shell between, in a process group of its own, so that a terminal's Ctrl-C reaches us alone
 // and the ranks can finish their iteration; it is told to end should we die first.
+#include <fcntl.h>
 #include <fmt/format.h>
+#include <poll.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
 #include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <filesystem>
 #include <optional>
+#include <string_view>
+#include <thread>
+#include <utility>
 
 #include "core/log.hpp"
 #include "core/process.hpp"
@@ -85,6 +91,59 @@ std::vector<Child> ranks_of(const LaunchRequest& request, const Child& common) {
   return children;
 }
 
+/// The way of what a launcher writes to its stdout to ours. A launcher that cannot write there loses it silently, or ends
+/// the ranks for it.
+class Relay {
+ public:
+  Relay() {
+    if (pipe2(ends_, O_CLOEXEC) != 0)
+      throw Unavailable("run", fmt::format("no pipe: {}", std::strerror(errno)));
+  }
+  ~Relay() { finish(); }
+  Relay(const Relay&) = delete;
+  Relay& operator=(const Relay&) = delete;
+
+  int entrance() const { return ends_[1]; }
+  /// Once the launcher has the entrance.
+  void start() {
+    thread_ = std::thread([this] { carry(); });
+  }
+  /// Once it has ended. What could not be written failed with this error; 0: nothing.
+  int finish() {
+    if (thread_.joinable()) over_ = true, thread_.join();
+    for (int& end : ends_)
+      if (end >= 0) close(std::exchange(end, -1));
+    return error_;
+  }
+
+ private:
+  void carry() {
+    char part[4096];
+    for (pollfd news{.fd = ends_[0], .events = POLLIN, .revents = 0};;) {
+      constexpr int period = 50;  // ms
+      const bool last = over_;
+      if (poll(&news, 1, period) > 0) {
+        const ssize_t size = read(ends_[0], part, sizeof part);
+        if (size > 0) write_all({part, std::size_t(size)});
+      } else if (last) {
+        return;
+      }
+    }
+  }
+  void write_all(std::string_view text) {
+    while (error_ == 0 && !text.empty()) {
+      const ssize_t written = write(STDOUT_FILENO, text.data(), text.size());
+      if (written >= 0) text.remove_prefix(std::size_t(written));
+      else if (errno != EINTR && errno != EAGAIN) error_ = errno;
+    }
+  }
+
+  int ends_[2] = {-1, -1};
+  std::atomic<bool> over_ = false;
+  int error_ = 0;
+  std::thread thread_;
+};
+
 /// The launcher of a library, or the ranks themselves, until all of them have ended.
 class Children {
  public:
@@ -93,8 +152,10 @@ class Children {
   Children(const Children&) = delete;
   Children& operator=(const Children&) = delete;
 
-  void start(const sigset_t& mask) {
-    for (Child& child : children_) child.id = start_process(child.command, child.environment, mask);
+  /// `output` is their stdout; -1: ours.
+  void start(const sigset_t& mask, int output) {
+    for (Child& child : children_)
+      child.id = start_process(child.command, child.environment, mask, false, output);
   }
   /// Whether all have ended. Where one of several fails, the others are ended: nothing connects them but us.
   bool ended() {
@@ -274,7 +335,10 @@ int launch(const RunSpec& spec, const std::vector<std::string>& command, const I
   const std::string store = asked_store.empty() ? folder.store().string() : asked_store;
   RankWatch watch(records, store, spec.ranks);
   const double limit = start_limit(spec.watchdog).value;
-  children.start(signals.before());
+  std::optional<Relay> relay;
+  if (!ranks_are_ours) relay.emplace();
+  children.start(signals.before(), relay ? relay->entrance() : -1);
+  if (relay) relay->start();
   const Course course = wait_for(children, watch, signals, folder, spec.forever,
                                  ranks_are_ours || request.hosts.empty(), limit);
   if (course.never_began > 0) {
@@ -287,6 +351,10 @@ int launch(const RunSpec& spec, const std::vector<std::string>& command, const I
                    "DLNETBENCH_START_LIMIT is the limit in seconds, for where ranks begin late");
   }
   watch.end_leftovers();
+  // A reader that has gone away is no error.
+  if (const int error = relay ? relay->finish() : 0; error != 0 && error != EPIPE && children.status() == 0)
+    throw UserError("stdout", fmt::format("cannot be written: {}", std::strerror(error)),
+                    "make room, or send it elsewhere");
   if (ranks_are_ours && !request.hosts.empty() && children.status() == 0 && course.asked == 0 &&
       !folder.look().begun)
     throw LostRank(
