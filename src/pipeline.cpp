@@ -11,6 +11,7 @@
 
 #include "analysis/analysis.hpp"
 #include "calibration/calibration.hpp"
+#include "config/config.hpp"
 #include "core/provenance.hpp"
 #include "executor/live/live.hpp"
 #include "executor/sim/coll.hpp"
@@ -22,17 +23,70 @@
 namespace dlnb {
 namespace {
 
+/// Where a value was written: "jobs.toml:7 ranks", or the option that would set it.
+std::string where_given(const Value& origin, const std::string& key) {
+  const Value* const given = origin.find(key);
+  return given && !given->where().empty() ? where_of(*given, key) : flag_of(key);
+}
+
+/// Stages call what is wrong by its option. Where a file has its value, the message is to name that.
+template <class Work>
+auto saying_where(const Value& origin, Work work) {
+  try {
+    return work();
+  } catch (const UserError& error) {
+    const std::string said = error.what();
+    const std::size_t colon = said.find(": ");
+    if (!said.starts_with("--") || colon == std::string::npos) throw;
+    std::string key = said.substr(2, colon - 2);
+    std::ranges::replace(key, '-', '_');
+    if (!origin.find(key)) throw;
+    throw UserError(where_given(origin, key), said.substr(colon + 2), error.hint());
+  }
+}
+
 // Beyond this point the device is known: a run without one is timed as on an A100.
 Device device_of(const RunSpec& spec) {
-  if (!spec.device.empty()) return load_device(spec.device, "--device");
-  if (!spec.machine.empty()) return load_machine(spec.machine, "--machine", spec.nodes).device;
-  return load_device("a100", "--device");
+  return saying_where(spec.origin, [&] {
+    if (!spec.device.empty()) return load_device(spec.device, "--device");
+    if (!spec.machine.empty()) return load_machine(spec.machine, "--machine", spec.nodes).device;
+    return load_device("a100", "--device");
+  });
 }
 
 Schedule make_schedule(const RunSpec& spec, const Device& device) {
-  const Model model = load_model(spec.model, "--model");
-  const Step step = make_step(model, device, spec, microbatches_of(spec.plan));
-  return scaled(compile(step, spec.plan, spec.ranks), spec.message_scale, spec.compute_scale);
+  return saying_where(spec.origin, [&] {
+    const Model model = load_model(spec.model, "--model");
+    const Step step = make_step(model, device, spec, microbatches_of(spec.plan));
+    return scaled(compile(step, spec.plan, spec.ranks), spec.message_scale, spec.compute_scale);
+  });
+}
+
+/// A run or a benchmark.
+template <class Spec>
+Machine machine_of(const Spec& spec) {
+  return saying_where(spec.origin, [&] { return load_machine(spec.machine, "--machine", spec.nodes); });
+}
+
+template <class Spec>
+PlacementRequest request_of(const Spec& spec) {
+  return {spec.ranks, spec.placement, spec.devices, spec.seed,
+          [&spec](const std::string& key) { return where_given(spec.origin, key); }};
+}
+
+/// Jobs side by side are on one machine, which one network simulates.
+void check_common(const JobSpec& first, const JobSpec& other) {
+  const auto check = [&](const char* key, const auto& a, const auto& b, const char* what) {
+    if (a == b) return;
+    const RunSpec& spec = (other.run.origin.find(key) ? other : first).run;
+    throw UserError(
+        where_given(spec.origin, key),
+        fmt::format("jobs share one {}; '{}' has {} and '{}' {}", what, first.name, a, other.name, b),
+        "give all of them the same");
+  };
+  check("machine", first.run.machine, other.run.machine, "machine");
+  check("nodes", first.run.nodes, other.run.nodes, "number of nodes");
+  check("network", first.run.network, other.run.network, "network");
 }
 
 Result describe(std::string kind, const RunSpec& spec, const Schedule& schedule, const Trace& trace,
@@ -132,15 +186,14 @@ void say_where_it_cannot(const CollSpec& spec, std::vector<std::string>& notes) 
 }
 
 Placement placement_of(const CollSpec& spec, const Machine& machine) {
-  return place(machine, {{spec.ranks, spec.placement, spec.devices, spec.seed, "--ranks"}}).front();
+  return place(machine, {request_of(spec)}).front();
 }
 
 }  // namespace
 
 Schedule lowered(const Schedule& schedule, const RunSpec& spec, std::vector<Member> members) {
   if (spec.lower.empty()) return schedule;
-  const Value* given = spec.origin.find("lower");
-  const std::string where = given ? where_of(*given, "lower") : "--lower";
+  const std::string where = where_given(spec.origin, "lower");
   return lower(schedule, {&entry_called(collectives::all(), spec.lower, where), std::move(members), where});
 }
 
@@ -151,27 +204,16 @@ Result simulate(const RunSpec& spec) {
 }
 
 std::vector<Result> simulate(const std::vector<JobSpec>& jobs) {
-  const Machine machine = load_machine(jobs.front().run.machine, "--machine", jobs.front().run.nodes);
+  const Machine machine = machine_of(jobs.front().run);
   check_algorithms(machine, jobs.front().run.machine);
   std::vector<Schedule> schedules;
   std::vector<PlacementRequest> requests;
-  for (const auto& [name, spec, start, repeat] : jobs) {
-    if (spec.machine != jobs.front().run.machine)
-      throw UserError("machine",
-                      fmt::format("jobs share one machine; '{}' names {} and '{}' {}", jobs.front().name,
-                                  jobs.front().run.machine, name, spec.machine));
-    if (spec.nodes != jobs.front().run.nodes)
-      throw UserError("nodes", fmt::format("jobs share one machine; '{}' gives it {} nodes and '{}' {}",
-                                           jobs.front().name, jobs.front().run.nodes, name, spec.nodes));
-    if (spec.network != jobs.front().run.network)
-      throw UserError(
-          "network",
-          fmt::format("jobs share the links of one network; '{}' shares them by {} and '{}' by {}",
-                      jobs.front().name, jobs.front().run.network, name, spec.network),
-          "give all of them the same");
-    const Device device = spec.device.empty() ? machine.device : load_device(spec.device, "--device");
+  for (const JobSpec& job : jobs) {
+    check_common(jobs.front(), job);
+    const RunSpec& spec = job.run;
+    const Device device = spec.device.empty() ? machine.device : device_of(spec);
     schedules.push_back(make_schedule(spec, device));
-    requests.push_back({spec.ranks, spec.placement, spec.devices, spec.seed, "--ranks"});
+    requests.push_back(request_of(spec));
   }
   const std::vector<Placement> placements = place(machine, requests);
   for (std::size_t j = 0; j < jobs.size(); ++j)
@@ -222,7 +264,7 @@ int start_ranks(const RunSpec& spec, const std::vector<std::string>& command,
 }
 
 CollTable simulate(const CollSpec& spec) {
-  Machine machine = load_machine(spec.machine, "--machine", spec.nodes);
+  Machine machine = machine_of(spec);
   check_algorithms(machine, spec.machine);
   if (!spec.collective.empty()) {
     machine.software.forced = spec.collective;

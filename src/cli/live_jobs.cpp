@@ -36,10 +36,12 @@ void keep_inner_iterations(MeasuredRun& run) {
 void refuse_what_is_simulated_only(const std::vector<JobSpec>& jobs) {
   for (const JobSpec& job : jobs) {
     if (job.start.value > 0)
-      throw UserError("start", fmt::format("job '{}': live jobs start together", job.name),
+      throw UserError(where_of(job.run.origin, "job.start"),
+                      fmt::format("job '{}': live jobs start together", job.name),
                       "simulate them, or leave it out");
     if (job.repeat)
-      throw UserError("repeat", fmt::format("job '{}': live jobs all last equally long", job.name),
+      throw UserError(where_of(job.run.origin, "job.repeat"),
+                      fmt::format("job '{}': live jobs all last equally long", job.name),
                       "simulate them, or leave it out");
   }
 }

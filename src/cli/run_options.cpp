@@ -123,15 +123,18 @@ std::int64_t usual_ranks(const PlanSpec& plan) {
 
 /// Fills in what follows from the purpose.
 RunSpec completed(RunSpec spec, Purpose purpose) {
+  const auto missing = [&](const char* key) {
+    return spec.origin.where().empty() ? flag_of(key) : where_of(spec.origin, std::string("job.") + key);
+  };
   if (purpose == Purpose::simulated && !spec.origin.find("iterations"))
     spec.iterations = simulated_iterations;
   if (purpose == Purpose::simulated && spec.machine.empty())
-    throw UserError("--machine", "it is not said which machine to simulate",
+    throw UserError(missing("machine"), "it is not said which machine to simulate",
                     "choose one of: " + fmt::format("{}", fmt::join(shipped_machines(), ", ")) +
                         ", or give a machine TOML file");
   if (spec.ranks == 0 && purpose == Purpose::live) spec.ranks = usual_ranks(spec.plan);
   if (spec.ranks == 0)
-    throw UserError("--ranks", "it is not said how many ranks there are", "for example --ranks 64");
+    throw UserError(missing("ranks"), "it is not said how many ranks there are", "for example --ranks 64");
   return spec;
 }
 

@@ -266,7 +266,9 @@ std::vector<JobSpec> read_jobs(const std::vector<std::filesystem::path>& spec_fi
   for (JobSpec& job : jobs) {
     Layers own = common;
     own.add(job.run.origin);
+    const std::string where = job.run.origin.where();
     job.run = settle(std::move(own), overrides);
+    job.run.origin = Value(job.run.origin.data(), where);  // the job's table, for messages about it
   }
   return jobs;
 }

@@ -5,6 +5,7 @@
 #include <dlnb/machine.hpp>
 #include <dlnb/options.hpp>
 #include <dlnb/registry.hpp>
+#include <functional>
 #include <memory>
 #include <span>
 #include <string>
@@ -61,7 +62,10 @@ struct PlacementRequest {
   std::string placement = "linear";
   std::string devices;  ///< "0-3,8": these, in this order; empty: as `placement` says
   std::int64_t seed = 1;
-  std::string where;  ///< what messages call the number of ranks
+  /// What messages call "ranks", "devices" and "placement".
+  std::function<std::string(const std::string& key)> where = [](const std::string& key) {
+    return "--" + key;
+  };
 };
 
 /// Places jobs one after the other. Named placements take nodes on which no earlier job has a device.

@@ -15,36 +15,35 @@
 namespace dlnb {
 namespace {
 
-constexpr const char *devices_option = "--devices", *placement_option = "--placement";
-
-int device_in(std::string_view text, const Machine& machine) {
+int device_in(std::string_view text, const Machine& machine, const std::string& where) {
   int device = 0;
   const auto [end, failure] = std::from_chars(text.data(), text.data() + text.size(), device);
   if (failure != std::errc() || end != text.data() + text.size() || device < 0)
-    throw UserError(devices_option, fmt::format("{} is no device", in_quotes(text)), "for example 0-3,8");
+    throw UserError(where, fmt::format("{} is no device", in_quotes(text)), "for example 0-3,8");
   if (device >= machine.devices())
-    throw UserError(devices_option, fmt::format("there is no device {} on {}", device, machine.name),
+    throw UserError(where, fmt::format("there is no device {} on {}", device, machine.name),
                     fmt::format("the last of its {} nodes × {} is {}", machine.nodes,
                                 machine.devices_per_node, machine.devices() - 1));
   return device;
 }
 
 /// All devices of nodes that the batch system names, as many as there are ranks.
-Placement devices_of_nodes(std::string_view text, const Machine& machine, std::int64_t ranks) {
+Placement devices_of_nodes(std::string_view text, const Machine& machine, std::int64_t ranks,
+                           const std::string& where) {
   std::unordered_map<std::string_view, int> number;
   for (std::size_t node = 0; node < machine.node_names.size(); ++node)
     number.emplace(machine.node_names[node], int(node));
-  const std::vector<std::string> names = slurm_node_list(text, devices_option, machine.nodes);
+  const std::vector<std::string> names = slurm_node_list(text, where, machine.nodes);
   const std::int64_t each = machine.devices_per_node, nodes = (ranks + each - 1) / each;
   if (std::int64_t(names.size()) != nodes)
-    throw UserError(devices_option, fmt::format("{} nodes of {} devices for {} ranks, which take {}",
-                                                names.size(), each, ranks, nodes));
+    throw UserError(where, fmt::format("{} nodes of {} devices for {} ranks, which take {}", names.size(),
+                                       each, ranks, nodes));
   Placement devices;
   for (const std::string& name : names) {
     const auto found = number.find(name);
     if (found == number.end())
       throw UserError(
-          devices_option, fmt::format("{} has no node called {}", machine.name, in_quotes(name)),
+          where, fmt::format("{} has no node called {}", machine.name, in_quotes(name)),
           fmt::format("it has {} nodes, the first is {}", machine.nodes, machine.node_names.front()));
     for (int d = 0; d < each && std::int64_t(devices.size()) < ranks; ++d)
       devices.push_back(int(found->second * each + d));
@@ -53,32 +52,33 @@ Placement devices_of_nodes(std::string_view text, const Machine& machine, std::i
 }
 
 /// The kind of a name such as "intra-group-same-l1-4", and the 4.
-std::pair<const PlacementKind*, int> kind_called(const std::string& name) {
+std::pair<const PlacementKind*, int> kind_called(const std::string& name, const std::string& where) {
   constexpr std::string_view infix = "-same-l1-";
   const std::size_t at = name.find(infix);
-  if (at == std::string::npos) return {&entry_called(placements::all(), name, "--placement"), 0};
-  const PlacementKind& kind = entry_called(placements::all(), name.substr(0, at), "--placement");
+  if (at == std::string::npos) return {&entry_called(placements::all(), name, where), 0};
+  const PlacementKind& kind = entry_called(placements::all(), name.substr(0, at), where);
   const char *begin = name.data() + at + infix.size(), *end = name.data() + name.size();
   int block = 0;
   const auto [rest, error] = std::from_chars(begin, end, block);
   if (!kind.blocks || error != std::errc{} || rest != end || block < 1)
-    throw UserError("--placement", fmt::format("nothing is called {}", in_quotes(name)),
+    throw UserError(where, fmt::format("nothing is called {}", in_quotes(name)),
                     "for example intra-group-same-l1-4 or inter-group-same-l1-2");
   return {&kind, block};
 }
 
 /// "0-3,8" → 0 1 2 3 8
-Placement devices_of(std::string_view text, const Machine& machine) {
+Placement devices_of(std::string_view text, const Machine& machine, const std::string& where) {
   Placement devices;
   while (!text.empty()) {
     const std::size_t comma = std::min(text.find(','), text.size());
     const std::string_view part = text.substr(0, comma);
     text.remove_prefix(std::min(comma + 1, text.size()));
     const std::size_t dash = part.find('-');
-    const int first = device_in(part.substr(0, dash), machine);
-    const int last = dash == std::string_view::npos ? first : device_in(part.substr(dash + 1), machine);
+    const int first = device_in(part.substr(0, dash), machine, where);
+    const int last =
+        dash == std::string_view::npos ? first : device_in(part.substr(dash + 1), machine, where);
     if (last < first)
-      throw UserError(devices_option, fmt::format("{} runs backwards", in_quotes(part)),
+      throw UserError(where, fmt::format("{} runs backwards", in_quotes(part)),
                       fmt::format("write {}-{}", last, first));
     for (int device = first; device <= last; ++device) devices.push_back(device);
   }
@@ -91,16 +91,16 @@ class Machinery {
 
   Placement place(const PlacementRequest& job) {
     if (job.ranks < 1)
-      throw UserError(job.where, fmt::format("a run has at least one rank, found {}", job.ranks));
+      throw UserError(job.where("ranks"), fmt::format("a run has at least one rank, found {}", job.ranks));
     if (job.ranks > machine_.devices())
-      throw UserError(job.where,
+      throw UserError(job.where("ranks"),
                       fmt::format("{} ranks, but {} has {} devices ({} nodes × {})", job.ranks, machine_.name,
                                   machine_.devices(), machine_.nodes, machine_.devices_per_node),
                       "one rank takes one device: ask for fewer ranks, or for a larger machine");
     const Placement devices = job.devices.empty() ? on_free_nodes(job) : named(job);
     for (const int device : devices) {
       if (taken_[std::size_t(device)])
-        throw UserError(devices_option, fmt::format("device {} is given to two ranks", device));
+        throw UserError(job.where("devices"), fmt::format("device {} is given to two ranks", device));
       taken_[std::size_t(device)] = true;
     }
     return devices;
@@ -108,18 +108,25 @@ class Machinery {
 
  private:
   Placement named(const PlacementRequest& job) const {
+    const std::string where = job.where("devices");
     if (!machine_.node_names.empty() && job.devices.find_first_not_of("0123456789,-") != std::string::npos)
-      return devices_of_nodes(job.devices, machine_, job.ranks);
-    Placement devices = devices_of(job.devices, machine_);
+      return devices_of_nodes(job.devices, machine_, job.ranks, where);
+    if (job.devices.find('[') != std::string::npos)
+      throw UserError(where,
+                      fmt::format("{} is a list of nodes, and the file of {} gives its nodes no names",
+                                  in_quotes(job.devices), machine_.name),
+                      "number devices, for example 0-3,8; or add node_names to the machine file");
+    Placement devices = devices_of(job.devices, machine_, where);
     if (std::int64_t(devices.size()) != job.ranks)
-      throw UserError(devices_option, fmt::format("{} devices for {} ranks", devices.size(), job.ranks));
+      throw UserError(where, fmt::format("{} devices for {} ranks", devices.size(), job.ranks));
     return devices;
   }
   Placement on_free_nodes(const PlacementRequest& job) const {
-    const auto [kind, block] = kind_called(job.placement);
+    const std::string where = job.where("placement");
+    const auto [kind, block] = kind_called(job.placement, where);
     if (machine_.nodes == 1 && kind->on_switches)
-      throw UserError(placement_option, fmt::format("{}: {} is one node, without first-level switches",
-                                                    job.placement, machine_.name));
+      throw UserError(where, fmt::format("{}: {} is one node, without first-level switches", job.placement,
+                                         machine_.name));
     if (machine_.nodes == 1) return on_free_devices(job);
     const int each = machine_.devices_per_node;
     std::vector<int> nodes;
@@ -128,11 +135,11 @@ class Machinery {
       if (std::find(first, first + each, true) == first + each) nodes.push_back(node);
     }
     if (job.ranks > std::int64_t(nodes.size()) * each)
-      throw UserError(job.where,
+      throw UserError(job.where("ranks"),
                       fmt::format("{} ranks, but the jobs before leave {} free nodes of {} devices on {}",
                                   job.ranks, nodes.size(), each, machine_.name),
                       "jobs share no node unless --devices says so");
-    return kind->place(machine_, {nodes, job.ranks, job.seed, block, placement_option});
+    return kind->place(machine_, {nodes, job.ranks, job.seed, block, where});
   }
 
   // The jobs of a machine of one node can only share it.
@@ -141,8 +148,9 @@ class Machinery {
     for (int device = 0; device < machine_.devices() && std::int64_t(devices.size()) < job.ranks; ++device)
       if (!taken_[std::size_t(device)]) devices.push_back(device);
     if (std::int64_t(devices.size()) < job.ranks)
-      throw UserError(job.where, fmt::format("{} ranks, but the jobs before leave {} free devices on {}",
-                                             job.ranks, devices.size(), machine_.name));
+      throw UserError(job.where("ranks"),
+                      fmt::format("{} ranks, but the jobs before leave {} free devices on {}", job.ranks,
+                                  devices.size(), machine_.name));
     return devices;
   }
 
@@ -161,7 +169,9 @@ std::vector<Placement> place(const Machine& machine, const std::vector<Placement
 
 Placement place(const Machine& machine, std::int64_t ranks, const std::string& placement, std::int64_t seed,
                 const std::string& where) {
-  return Machinery(machine).place({ranks, placement, {}, seed, where});
+  return Machinery(machine).place({ranks, placement, {}, seed, [&](const std::string& key) {
+                                     return key == "ranks" ? where : "--" + key;
+                                   }});
 }
 
 }  // namespace dlnb

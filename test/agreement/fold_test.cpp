@@ -56,7 +56,7 @@ std::vector<SimulatedJob> placed(const std::vector<Job>& jobs, const std::vector
 std::vector<Placement> places(const std::vector<Job>& jobs, const Machine& machine,
                               const std::string& placement) {
   std::vector<PlacementRequest> requests;
-  for (const Job& one : jobs) requests.push_back({one.schedule.grid.ranks(), placement, "", 1, "test"});
+  for (const Job& one : jobs) requests.push_back({one.schedule.grid.ranks(), placement, "", 1});
   return place(machine, requests);
 }
 

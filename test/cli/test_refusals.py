@@ -311,12 +311,67 @@ class Refusals(ProgramTest):
             self.assertIn(done.returncode, (2, 3), done.stderr)
             self.assertRegex(done.stderr, "--ranks: 100000 ranks .*(threads|memory|need)")
 
-    def test_jobs_of_two_networks_are_refused(self):
-        (pathlib.Path(self.folder.name) / "jobs.toml").write_text(
-            'plan = "dp"\nmodel = "vit-b"\nmachine = "dgx-a100"\nranks = 4\n[[job]]\nname = "a"\n'
-            '[[job]]\nname = "b"\nnetwork = "max_min_plain"\n', encoding="utf-8")
-        self.fail_with(2, ["simulate", "--spec", "jobs.toml"], ["network", "'a'", "'b'", "max_min_plain"],
-                       cwd=self.folder.name)
+    def test_what_is_wrong_with_jobs_names_the_line(self):
+        # Above the jobs, of the first, of the second (whose table begins in line 7), then where and what.
+        cases = [
+            ("", "", 'network = "max_min_plain"', "jobs.toml:9 network: ", "'a' has max_min and 'b' max_min_plain"),
+            ("", "", 'machine = "alps"', "jobs.toml:9 machine: ", "jobs share one machine"),
+            ("", "nodes = 4", "", "jobs.toml:6 nodes: ", "'a' has 4 and 'b' 0"),
+            ("", "", "ranks = 1000", "jobs.toml:9 ranks: ", "1000 ranks, but"),
+            ("", "", "ranks = 5", "jobs.toml:9 ranks: ", "the jobs before leave 4 free devices"),
+            ("", 'devices = "0-3"', 'devices = "3-6"', "jobs.toml:9 devices: ", "device 3 is given to two ranks"),
+            ("", "", 'devices = "0-1"', "jobs.toml:9 devices: ", "2 devices for 4 ranks"),
+            ("", "", 'devices = "0-3,8"', "jobs.toml:9 devices: ", "there is no device 8"),
+            ("", "", 'devices = "n[1-2]"', "jobs.toml:9 devices: ", "gives its nodes no names"),
+            ("", "", 'placement = "lineal"', "jobs.toml:9 placement: ", "nothing is called 'lineal'"),
+            ("", "", 'placement = "intra-l1"', "jobs.toml:9 placement: ", "is one node"),
+            ("", "", 'plan = "tensor=3,data=rest"', "jobs.toml:1 ranks: ", "4 ranks do not fit the plan"),
+            ("", "", 'plan = "tensr=2"', "jobs.toml:9", "tensr"),
+            ("", "", 'model = "vit-x"', "jobs.toml:9 model: ", "vit-x"),
+            ("", "", 'device = "a101"', "jobs.toml:9 device: ", "a101"),
+            ("", "", 'noise = "loud"', "jobs.toml:9 noise", "loud"),
+            ("", "", "iterations = 0", "jobs.toml:9 iterations: ", ""),
+            ("", "", "warmup = -1", "jobs.toml:9 warmup: ", ""),
+            ("", "", "batch = 0", "jobs.toml:9 batch: ", ""),
+            ("", "", "seed = 1.5", "jobs.toml:9 seed: ", ""),
+            ("", "", 'start = "-1 s"', "jobs.toml:9 job.start: ", ""),
+            ("", "", 'repeat = "yes"', "jobs.toml:9 job.repeat: ", ""),
+            ("", "repeat = true", "repeat = true", "jobs.toml:4 job.repeat: ", "all jobs repeat"),
+            ("", "", "message_scale = 1e300", "jobs.toml:9 message_scale: ", ""),
+            ("", "", 'lower = "rng"', "jobs.toml:9 lower: ", "rng"),
+        ]
+        folder = pathlib.Path(self.folder.name)
+        for above, first, second, where, what in cases:
+            with self.subTest(first=first, second=second):
+                (folder / "jobs.toml").write_text(
+                    f'ranks = 4\nmachine = "dgx-a100"\nplan = "dp"\n[[job]]\nname = "a"\n{first}\n'
+                    f'[[job]]\nname = "b"\n{second}\n', encoding="utf-8")
+                self.fail_with(2, ["simulate", "--spec", "jobs.toml"], [f"error: {where}", what], cwd=folder)
+
+    def test_what_a_job_lacks_names_its_table(self):
+        folder = pathlib.Path(self.folder.name)
+        for key, rest in (("machine", "ranks = 4"), ("ranks", 'machine = "alps"')):
+            (folder / "jobs.toml").write_text(f"{rest}\n[[job]]\nname = \"a\"\n[[job]]\n", encoding="utf-8")
+            self.fail_with(2, ["simulate", "--spec", "jobs.toml"], [f"error: jobs.toml:2 job.{key}: it is not said"],
+                           cwd=folder)
+
+    def test_what_only_simulated_jobs_do_names_the_job(self):
+        folder = pathlib.Path(self.folder.name)
+        for key in ('start = "1 s"', "repeat = true"):
+            (folder / "jobs.toml").write_text(f"[[job]]\n[[job]]\n{key}\n", encoding="utf-8")
+            self.fail_with(2, ["run", "--backend", "threads", "--spec", "jobs.toml"],
+                           [f"error: jobs.toml:2 job.{key.split()[0]}: job 'job2': live jobs"], cwd=folder)
+
+    def test_what_is_wrong_with_one_run_in_a_file_names_the_line(self):
+        folder = pathlib.Path(self.folder.name)
+        for line, where in (("ranks = 100000", "ranks"), ('machine = "alpz"', "machine"), ('model = "vit-x"', "model"),
+                            ('devices = "0"', "devices")):
+            (folder / "run.toml").write_text(f"{line}\n", encoding="utf-8")
+            words = [word for key in ("machine", "ranks") if key != where
+                     for word in (f"--{key}", {"machine": "dgx-a100", "ranks": "4"}[key])]
+            self.fail_with(2, ["simulate", "--spec", "run.toml", *words], [f"error: run.toml:1 {where}: "], cwd=folder)
+            if where != "model":
+                self.fail_with(2, ["coll", "--spec", "run.toml", *words], [f"error: run.toml:1 {where}: "], cwd=folder)
 
     def test_a_forced_algorithm_says_what_it_does_not_do(self):
         words = ["coll", "--machine", "leonardo", "--ranks", "8", "--max-size", "1KiB", "--collective", "tree"]

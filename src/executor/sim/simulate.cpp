@@ -88,7 +88,7 @@ Trace empty_trace(const SimulatedJob& job, std::size_t index, const std::vector<
 /// Takes off what a repeating job had not finished when the others ended.
 void cut(Trace& trace, int iterations, const SimulatedJob& job) {
   if (iterations < 1)
-    throw UserError("repeat",
+    throw UserError(where_of(job.spec.origin, "job.repeat"),
                     fmt::format("the job '{} · {}' had no measured iteration before the others ended",
                                 job.schedule.plan, job.schedule.model),
                     "give the others more iterations, or this one less warm-up");
@@ -106,12 +106,18 @@ void note(const sim::Disturbance& disturbance, Trace& trace) {
                                       disturbance.overlap_slowdown));
 }
 
+std::string where_given(const RunSpec& spec, const std::string& key) {
+  const Value* const given = spec.origin.find(key);
+  return given ? where_of(*given, key) : "--" + key;
+}
+
 void check(const SimulatedJob& job) {
   DLNB_REQUIRE(std::int64_t(job.placement.size()) == job.schedule.grid.ranks(),
                "every rank is placed on a device");
-  if (job.spec.iterations < 1) throw UserError("--iterations", "at least one iteration is measured");
+  if (job.spec.iterations < 1)
+    throw UserError(where_given(job.spec, "iterations"), "at least one iteration is measured");
   if (job.spec.warmup < 0 || job.spec.warmup > INT32_MAX - job.spec.iterations)
-    throw UserError("--warmup",
+    throw UserError(where_given(job.spec, "warmup"),
                     "the number of warm-up iterations is not negative and below 2^31 with the measured ones");
 }
 
@@ -119,9 +125,11 @@ void check(const SimulatedJob& job) {
 
 std::vector<Trace> simulate(const std::vector<SimulatedJob>& jobs, const Machine& machine, bool fold) {
   DLNB_REQUIRE(!jobs.empty(), "a simulation has a job");
-  const Network& network = entry_called(networks::all(), jobs.front().spec.network, "--network");
+  const Network& network =
+      entry_called(networks::all(), jobs.front().spec.network, where_given(jobs.front().spec, "network"));
   if (std::ranges::all_of(jobs, &SimulatedJob::repeats))
-    throw UserError("repeat", "all jobs repeat for as long as the others run", "let one of them not repeat");
+    throw UserError(where_of(jobs.front().spec.origin, "job.repeat"),
+                    "all jobs repeat for as long as the others run", "let one of them not repeat");
 
   std::vector<sim::Role> roles;
   std::vector<std::size_t> role_counts;

@@ -200,7 +200,7 @@ TEST(Classes, TakeFreeNodesOnly) {
   const Machine machine = dragonfly_of(2);
   const std::vector<Placement> jobs =
       place(machine, {{.ranks = 12, .devices = "0-3,12-15,24-27"},
-                      {.ranks = 12, .placement = "intra-l1", .where = "--ranks"}});
+                      {.ranks = 12, .placement = "intra-l1"}});
 
   EXPECT_EQ(jobs[1].front(), 36);  // the fourth switch
 }
@@ -328,9 +328,11 @@ TEST(Placement, RefusesDevicesThatCannotBeGiven) {
   EXPECT_EQ(refusal({{.ranks = 2, .devices = "0,8"}}), "--devices: there is no device 8 on toy");
   EXPECT_EQ(refusal({{.ranks = 2, .devices = "3-1"}}), "--devices: '3-1' runs backwards");
   EXPECT_EQ(refusal({{.ranks = 2, .devices = "0-2"}}), "--devices: 3 devices for 2 ranks");
+  EXPECT_EQ(refusal({{.ranks = 2, .devices = "n[1-2]"}}),
+            "--devices: 'n[1-2]' is a list of nodes, and the file of toy gives its nodes no names");
   EXPECT_EQ(refusal({{.ranks = 2, .devices = "0,x"}}), "--devices: 'x' is no device");
   EXPECT_EQ(refusal({{.ranks = 2, .devices = "0,-1"}}), "--devices: '' is no device");
-  EXPECT_EQ(refusal({{.ranks = 5, .where = "--ranks"}, {.ranks = 4, .where = "--ranks"}}),
+  EXPECT_EQ(refusal({{.ranks = 5}, {.ranks = 4}}),
             "--ranks: 4 ranks, but the jobs before leave 1 free nodes of 2 devices on toy");
 }
 
