@@ -6,8 +6,8 @@ usage: tools/validate_models.py DLNETBENCH DATA_FOLDER -o docs/models/validation
 
 DATA_FOLDER holds the measurements (CSV); they are not part of this project. Plots go into a folder beside the page that
 is called like it. Each section is a module of tools/validation/ with `sections(context)`, which returns blocks of
-Markdown. --only rewrites some sections of an existing page. --refit first fits the constants of training steps again (half an
-hour). Exit 1: a run failed.
+Markdown. --only rewrites some sections of an existing page. --refit first fits again what these sections keep in
+tools/validation/fits.json (collectives: minutes; steps: half an hour). Exit 1: a run failed.
 """
 
 import argparse
@@ -46,8 +46,9 @@ def main():
     asked = parser.parse_args()
     context = Context(str(pathlib.Path(asked.program).resolve()), asked.data, HERE.parent / "data" / "devices",
                       asked.output.with_suffix(""))
-    if asked.refit:
-        importlib.import_module("validation.steps").refit_all(context)
+    for name in asked.only if asked.refit else []:
+        if refit_all := getattr(importlib.import_module(f"validation.{name}"), "refit_all", None):
+            refit_all(context)
     old = asked.output.read_text() if asked.output.exists() else ""
     page = [HEAD]
     for name in SECTIONS:

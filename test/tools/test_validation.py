@@ -8,10 +8,12 @@ import sys
 import tempfile
 import tomllib
 import unittest
+import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
 
-from validation import coscheduling, kernels, plots, ranges, scaling_study, simulator, steps  # noqa: E402
+from validation import (collectives, coscheduling, kernels, plots, ranges, scaling_study, simulator,  # noqa: E402
+                        steps)
 
 PEAK, BANDWIDTH = 300e12, 2e12
 
@@ -73,6 +75,33 @@ class Steps(unittest.TestCase):
     def test_fits_name_the_constants_of_their_study(self):
         for name, fitted in json.loads(steps.FITS.read_text()).items():
             self.assertLessEqual(len(fitted), 5, name)
+
+
+class Collectives(unittest.TestCase):
+    def test_a_file_carries_the_constants_and_keeps_the_rest(self):
+        plain = tomllib.loads(collectives.text_of("dgx-a100", {}))["software"]
+        changed = tomllib.loads(collectives.text_of("dgx-a100", {"node_efficiency": 0.5, "node_step": 9e-6, "bandwidth": 0.25}))["software"]
+        self.assertEqual((changed["node_efficiency"], changed["cost"][0]["node_step"]), (0.5, "9 us"))
+        self.assertEqual(changed["cost"][1]["bandwidth"], [0.25] + plain["cost"][1]["bandwidth"][1:])
+        self.assertEqual(changed["cost"][0]["start"], plain["cost"][0]["start"])
+
+    def test_a_fit_finds_the_constants_that_made_the_times(self):
+        def seconds(file, points):
+            simple = tomllib.loads(pathlib.Path(file).read_text())["software"]["cost"][0]
+            start, step = (float(simple[key].split()[0]) * 1e-6 for key in ("start", "node_step"))
+            return {point: start + 2 * (point.ranks - 1) * step + point.size / 2e11 for point in points}
+
+        with tempfile.TemporaryDirectory() as folder:
+            truth = pathlib.Path(folder) / "machine.toml"
+            truth.write_text(collectives.text_of("dgx-a100", {"start": 3e-5, "node_step": 7e-6}))
+            blank = [collectives.Point("all-reduce", 1, ranks, size << 20, 1) for ranks in (2, 4, 8) for size in range(1, 17)]
+            made = [collectives.Point("all-reduce", 1, point.ranks, point.size, time)
+                    for point, time in seconds(truth, blank).items()]
+        study = collectives.Study("made", "dgx-a100", "", "", made, {"start": 0.5, "node_step": 0.5}, own=True)
+        with unittest.mock.patch.object(collectives, "simulate", lambda program, file, points: seconds(file, points)):
+            found, _ = collectives.fit("none", study)
+        self.assertAlmostEqual(found["start"], 3e-5, delta=2e-6)
+        self.assertAlmostEqual(found["node_step"], 7e-6, delta=5e-7)
 
 
 class Simulator(unittest.TestCase):

@@ -142,7 +142,7 @@ def by_degree(outcomes):
 
 def other_constants(context, folder):
     """Devices and machines with what llm-foundry's steps were fitted with: (machines, devices) for a Study."""
-    fits = json.loads(steps.FITS.read_text())
+    fits = steps.read_fits()
     machines, devices = {}, {}
     simulator = Simulator(context.program)  # whose files are gone with it
     for machine, device, study in (("dgx-h100", "h100", "llm-foundry, H100-80GB SXM"),

@@ -7,17 +7,16 @@ file) and checked on the others. `fits.json` keeps them; `refit_all` finds them 
 
 import json
 import math
-import pathlib
 import statistics
 from collections import defaultdict
 from dataclasses import dataclass, replace
 
 from . import plots
+from .fits import FITS, keep_fits, read_fits  # noqa: F401  (FITS: for other modules)
 from .plots import read
 from .simulator import Constants, Job, Simulator
 from .text import bullets
 
-FITS = pathlib.Path(__file__).resolve().parent / "fits.json"
 GB = 1e9
 
 
@@ -479,17 +478,16 @@ LEFT_OUT = """### Left out
 def refit_all(context):
     """Fits every study again, beginning with the present constants, and keeps what comes out."""
     simulator = Simulator(context.program)
-    fits = json.loads(FITS.read_text())
+    fits = read_fits()
     for study in [fsdp(context.data, gpu) for gpu in FSDP] + [nanotron(context.data)]:
         fits[study.name] = refit(simulator, study, fits[study.name])
-        lines = ",\n".join(f"  {json.dumps(name)}: {json.dumps(fitted)}" for name, fitted in fits.items())
-        FITS.write_text("{\n" + lines + "\n}\n")
+        keep_fits(fits)
 
 
 def sections(context):
     """context.program; context.data: folder of measurements; context.figures: where plots go."""
     simulator = Simulator(context.program)
-    fits = json.loads(FITS.read_text())
+    fits = read_fits()
     return ["## Training steps\n\nEvery configuration is one `dlnetbench simulate --cost-model exact`; of plans with many "
             "micro-batches two shorter steps are simulated and extended, which is exact once the pipeline is full. "
             "Constants that are fitted are those of `[efficiency]` in the device's file (matrix, attention, memory, "
