@@ -199,8 +199,7 @@ TEST(Classes, SayWhyTheyCannotBeHad) {
 TEST(Classes, TakeFreeNodesOnly) {
   const Machine machine = dragonfly_of(2);
   const std::vector<Placement> jobs =
-      place(machine, {{.ranks = 12, .devices = "0-3,12-15,24-27"},
-                      {.ranks = 12, .placement = "intra-l1"}});
+      place(machine, {{.ranks = 12, .devices = "0-3,12-15,24-27"}, {.ranks = 12, .placement = "intra-l1"}});
 
   EXPECT_EQ(jobs[1].front(), 36);  // the fourth switch
 }
