@@ -11,7 +11,7 @@ from program import ProgramTest, run
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent.parent
 ENVIRONMENT = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1", "NO_COLOR": "1"}
-ITERATION = 2520  # bytes into a flight recorder (RecorderHead)
+SINCE, ITERATION = 2496, 2520  # bytes into a flight recorder (RecorderHead)
 
 
 def usable(backend):
@@ -31,11 +31,20 @@ def processes_of(folder):
     return found
 
 
+def number_in_record(folder, rank, offset):
+    file = pathlib.Path(folder) / f"rank-{rank}.record"
+    head = file.read_bytes()[:offset + 8] if file.exists() else b""
+    return struct.unpack("<q", head[offset:])[0] if head[:8] == b"dlnbrec1" else None
+
+
 def iteration_of(folder, rank):
     """What the rank is in: an iteration, or a part of a benchmark's row; None where it has not begun."""
-    file = pathlib.Path(folder) / f"rank-{rank}.record"
-    head = file.read_bytes()[:ITERATION + 8] if file.exists() else b""
-    return struct.unpack("<q", head[ITERATION:])[0] if head[:8] == b"dlnbrec1" else None
+    return number_in_record(folder, rank, ITERATION)
+
+
+def since(folder, rank):
+    """Seconds since the rank came to where it is, or was when it ended."""
+    return time.monotonic() - number_in_record(folder, rank, SINCE) / 1e9
 
 
 def is_there(process):

@@ -13,7 +13,7 @@ import time
 import unittest
 from concurrent import futures
 
-from lost import ENVIRONMENT, LossTest, processes_of
+from lost import ENVIRONMENT, LossTest, processes_of, since
 from program import PROGRAM
 
 OPERATIONS = ["all-reduce", "all-gather", "reduce-scatter", "all-to-all", "all-to-all-v", "broadcast", "send-recv",
@@ -60,13 +60,12 @@ class LostRanksOfColl(LossTest):
         before = "barrier" if operation != "barrier" else "all-reduce"
         with tempfile.TemporaryDirectory() as scratch:
             place = Place(scratch)
-            begun = time.monotonic()
             done = self.fail_with(5, self.words(backend, [before, operation], *more, ranks=ranks, place=place),
                                   [f"rank {rank} is missing", f"{ranks} ranks", "(operation 1)", operation],
                                   environment=dict(ENVIRONMENT, DLNETBENCH_FAULT=f"{fault} rank={rank} operation=1 "
                                                                                  "iteration=3"))
-            # The limit, and what starting, saying and ending take.
-            self.assertLess(time.monotonic() - begun, 20, done.stderr)
+            # The limit, and what saying and ending take. Starting takes as long as the machine's load makes it.
+            self.assertLess(since(place.records, rank), 20, done.stderr)
             self.assertRegex(done.stderr, r"of ranks 0(–3|, 1)")
             table = self.check_partial(rank, [before], place)
             self.assertRegex(table["lost"][0]["place"], r"operation 1\).* of iteration 3")
