@@ -49,7 +49,8 @@ Machine machine_of(int ranks, const char* algorithm) {
 
 double end_of(const Trace& trace) {
   std::int64_t end = 0;
-  for (const RankTrace& rank : trace.ranks) end = std::max(end, rank.iteration_end.back());
+  for (const RankTrace& rank : trace.ranks)
+    end = std::max(end, rank.end_of(std::size_t(trace.iterations) - 1));
   return double(end) * 1e-9;
 }
 

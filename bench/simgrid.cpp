@@ -104,8 +104,7 @@ std::vector<double> simulate_ours(void* what, double& cpu) {
     for (std::size_t j = 0; j < given.jobs.size(); ++j)
       jobs.push_back({schedules[j], given.jobs[j].devices, spec});
     const std::vector<Trace> traces = simulate(jobs, given.machine);
-    for (std::size_t j = 0; j < traces.size(); ++j)
-      end[j] = double(traces[j].ranks.front().iteration_end.front()) * 1e-9;
+    for (std::size_t j = 0; j < traces.size(); ++j) end[j] = double(traces[j].ranks.front().end_of(0)) * 1e-9;
     const double total = peer::cpu_seconds() - before;
     if (total < least_measured) continue;
     cpu = total / times;

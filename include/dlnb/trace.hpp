@@ -70,18 +70,22 @@ struct SharedTimes {
   std::shared_ptr<const Form> form;            ///< null: not simulated
   std::shared_ptr<const std::int64_t> values;  ///< iteration after iteration
 
+  /// The first of an iteration's boundaries, which is its begin; the last is its end.
+  const std::int64_t* first_of(std::size_t iteration) const {
+    return values.get() + iteration * form->values();
+  }
   OperationTimes iteration(std::size_t index) const {
-    const std::int64_t* const boundaries = values.get() + index * form->values();
+    const std::int64_t* const boundaries = first_of(index);
     return {form->completion, boundaries, boundaries + form->completion.size() + 1};
   }
 };
 
-/// One rank. Its operations' times are kept in one of two forms, read as one.
+/// One rank. Its times are kept in one of two forms, read as one.
 struct RankTrace {
   std::int64_t rank = 0;
-  std::vector<std::int64_t> iteration_begin;  ///< per measured iteration
-  std::vector<std::int64_t> iteration_end;
-  std::vector<Interval> intervals;  ///< live: `intervals[iteration * operations + index]`
+  std::vector<std::int64_t> iteration_begin;  ///< live: per measured iteration
+  std::vector<std::int64_t> iteration_end;    ///< live
+  std::vector<Interval> intervals;            ///< live: `intervals[iteration * operations + index]`
   SharedTimes simulated;
   double compute_error = 0;  ///< mean |measured − asked| / asked of its compute phases; 0 when simulated
   std::int64_t compute_error_ns = 0;  ///< mean |measured − asked|
@@ -90,6 +94,13 @@ struct RankTrace {
   std::size_t operations() const {
     if (simulated.form != nullptr) return simulated.form->completion.size();
     return iteration_begin.empty() ? 0 : intervals.size() / iteration_begin.size();
+  }
+  /// When an iteration began and ended, of those kept, by index from 0.
+  std::int64_t begin_of(std::size_t index) const {
+    return simulated.form != nullptr ? simulated.first_of(index)[0] : iteration_begin[index];
+  }
+  std::int64_t end_of(std::size_t index) const {
+    return simulated.form != nullptr ? simulated.first_of(index)[operations()] : iteration_end[index];
   }
   /// Of those kept, by index from 0.
   OperationTimes iteration(std::size_t index) const {

@@ -19,7 +19,8 @@ Arrivals::Arrivals(const Matching& matching, const Trace& trace) : matching_(&ma
     DLNB_REQUIRE(rank.rank == std::int64_t(r), "ranks of a trace ascend from 0");
     DLNB_REQUIRE(iterations == 0 || rank.operations() == matching.program_of(rank.rank).operations.size(),
                  "a trace has the times of every operation of every iteration");
-    DLNB_REQUIRE(rank.iteration_begin.size() == iterations && rank.iteration_end.size() == iterations,
+    DLNB_REQUIRE(rank.simulated.form != nullptr ||
+                     (rank.iteration_begin.size() == iterations && rank.iteration_end.size() == iterations),
                  "a trace has begin and end of every iteration");
   }
   find_stand_ins();

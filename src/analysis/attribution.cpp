@@ -28,8 +28,8 @@ Attribution attribute(const Schedule& schedule, const Trace& trace, Arrivals& ar
         continue;
       }
       const std::int64_t alike = arrivals.alike(std::int64_t(rank));
-      breakdown.time = trace.ranks[rank].iteration_end[std::size_t(iteration)] -
-                       trace.ranks[rank].iteration_begin[std::size_t(iteration)];
+      breakdown.time = trace.ranks[rank].end_of(std::size_t(iteration)) -
+                       trace.ranks[rank].begin_of(std::size_t(iteration));
       DLNB_REQUIRE(breakdown.time >= 0, "an iteration ends after it begins");
       walk(arrivals, std::int64_t(rank), scratch,
            [&](OperationIndex index, Cause cause, std::int64_t begin, std::int64_t end) {

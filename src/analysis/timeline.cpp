@@ -62,9 +62,8 @@ bool shorten(std::vector<TimelineEvent>& events, std::size_t limit) {
 Timeline timeline_of(const Trace& trace, Arrivals& arrivals, int iteration) {
   arrivals.load(iteration);
   const Matching& matching = arrivals.matching();
-  std::int64_t zero = trace.ranks.front().iteration_begin[std::size_t(iteration)];
-  for (const RankTrace& rank : trace.ranks)
-    zero = std::min(zero, rank.iteration_begin[std::size_t(iteration)]);
+  std::int64_t zero = trace.ranks.front().begin_of(std::size_t(iteration));
+  for (const RankTrace& rank : trace.ranks) zero = std::min(zero, rank.begin_of(std::size_t(iteration)));
 
   Timeline timeline;
   Walk scratch;

@@ -52,8 +52,8 @@ void walk(const Arrivals& arrivals, std::int64_t rank, Walk& scratch, Sink&& sin
   const MatchedProgram& program = arrivals.matching().program_of(rank);
   const OperationTimes times = arrivals.times(rank);
   arrivals.last(rank, scratch.last);
-  std::int64_t now = arrivals.rank(rank).iteration_begin[std::size_t(arrivals.iteration())];
-  const std::int64_t finish = arrivals.rank(rank).iteration_end[std::size_t(arrivals.iteration())];
+  std::int64_t now = arrivals.rank(rank).begin_of(std::size_t(arrivals.iteration()));
+  const std::int64_t finish = arrivals.rank(rank).end_of(std::size_t(arrivals.iteration()));
 
   const auto until = [&](std::int64_t time, std::int64_t limit, OperationIndex index, Cause cause) {
     const std::int64_t end = std::clamp(time, now, limit);

@@ -71,10 +71,10 @@ void expect_same_times(const Trace& folded, const Trace& apart) {
   ASSERT_EQ(folded.ranks.size(), apart.ranks.size());
   for (std::size_t r = 0; r < apart.ranks.size(); ++r) {
     const RankTrace &one = folded.ranks[r], &other = apart.ranks[r];
-    ASSERT_EQ(one.iteration_begin, other.iteration_begin) << "rank " << r;
-    ASSERT_EQ(one.iteration_end, other.iteration_end) << "rank " << r;
     ASSERT_EQ(one.operations(), other.operations());
     for (std::size_t k = 0; k < std::size_t(apart.iterations); ++k) {
+      ASSERT_EQ(one.begin_of(k), other.begin_of(k)) << "rank " << r;
+      ASSERT_EQ(one.end_of(k), other.end_of(k)) << "rank " << r;
       const OperationTimes times = one.iteration(k), expected = other.iteration(k);
       for (std::size_t i = 0; i < times.size(); ++i)
         ASSERT_TRUE(times.begin(i) == expected.begin(i) && times.end(i) == expected.end(i) &&

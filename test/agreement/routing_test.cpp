@@ -100,8 +100,8 @@ TEST(Jobs, OfOneRepeatedCollectiveAreNeverFasterBesideOthers) {
     const Trace beside = crowd.run()[0];
     const Trace alone = simulate(crowd.schedules[0], crowd.machine, crowd.placements[0], crowd.specs[0]);
 
-    for (std::size_t i = 0; i < alone.ranks[0].iteration_end.size(); ++i)
-      EXPECT_GE(beside.ranks[0].iteration_end[i], alone.ranks[0].iteration_end[i]);
+    for (std::size_t i = 0; i < std::size_t(alone.iterations); ++i)
+      EXPECT_GE(beside.ranks[0].end_of(i), alone.ranks[0].end_of(i));
   }
 }
 
@@ -109,8 +109,10 @@ TEST(Jobs, LoseLessWhereRoutesGiveWay) {
   Crowd adaptive(1), minimal(1);
   minimal.machine.routing = Routing::minimal;
 
-  EXPECT_LT(adaptive.run()[0].ranks[0].iteration_end.back(),
-            0.8 * double(minimal.run()[0].ranks[0].iteration_end.back()));
+  const auto end = [](const Trace& trace) {
+    return trace.ranks[0].end_of(std::size_t(trace.iterations) - 1);
+  };
+  EXPECT_LT(end(adaptive.run()[0]), 0.8 * double(end(minimal.run()[0])));
 }
 
 TEST(Jobs, ThatGiveWayShareLinksAsInTheTextbook) {
@@ -120,7 +122,7 @@ TEST(Jobs, ThatGiveWayShareLinksAsInTheTextbook) {
 
   for (std::size_t j = 0; j < fast.size(); ++j)
     for (std::size_t i = 0; i < std::size_t(std::min(fast[j].iterations, plain[j].iterations)); ++i)
-      EXPECT_NEAR(double(fast[j].ranks[0].iteration_end[i]), double(plain[j].ranks[0].iteration_end[i]), 2);
+      EXPECT_NEAR(double(fast[j].ranks[0].end_of(i)), double(plain[j].ranks[0].end_of(i)), 2);
 }
 
 }  // namespace

@@ -96,8 +96,7 @@ TEST_P(SimGrid, EndsJobsOfRingAllReducesWhenWeDo) {
   const auto peer = peer::simgrid_coupled(machine, jobs);
   ASSERT_TRUE(peer);
   for (std::size_t j = 0; j < jobs.size(); ++j)
-    EXPECT_NEAR(world::at(traces[j].ranks.front().iteration_end.front()) / peer->end[j], 1, 1e-4)
-        << "job " << j;
+    EXPECT_NEAR(world::at(traces[j].ranks.front().end_of(0)) / peer->end[j], 1, 1e-4) << "job " << j;
 }
 
 TEST_P(SimGrid, EndsMessagesWhenWeDo) {
@@ -124,8 +123,7 @@ TEST_P(SimGrid, EndsMessagesWhenWeDo) {
   const auto peer = peer::simgrid_messages(machine, messages);
   ASSERT_TRUE(peer);
   for (std::size_t m = 0; m < messages.size(); ++m)
-    EXPECT_NEAR(world::at(traces[m].ranks.back().iteration_end.front()) / peer->end[m], 1, 1e-4)
-        << "message " << m;
+    EXPECT_NEAR(world::at(traces[m].ranks.back().end_of(0)) / peer->end[m], 1, 1e-4) << "message " << m;
 }
 
 INSTANTIATE_TEST_SUITE_P(Seeds, SimGrid, testing::Range(1u, 101u));

@@ -106,7 +106,7 @@ void simulate_row(const CollSpec& spec, const Machine& machine, const Placement&
     if (messages && spec.pattern == MessagePattern::one_way && schedule.role_of(rank.rank) % 2 == 0) continue;
     double seconds = 0;
     for (std::size_t i = 0; i < row.series.size(); ++i) {
-      double one = double(rank.iteration_end[i] - rank.iteration_begin[i]) * 1e-9;
+      double one = double(rank.end_of(i) - rank.begin_of(i)) * 1e-9;
       if (messages && spec.pattern == MessagePattern::ping_pong) one /= 2;
       row.series[i] = std::max(row.series[i], one);
       seconds += one;

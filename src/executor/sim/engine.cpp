@@ -95,7 +95,6 @@ std::vector<Flows::Torn> Engine::run() {
     if (!flows_.torn().empty()) return flows_.torn();
     end_ = now;
   }
-  share_traces();
   return {};
 }
 
@@ -116,28 +115,11 @@ void Engine::happen(const Event& event) {
 
 // --- runners ------------------------------------------------------------------------------------------
 
-RankTrace& Engine::trace_of(std::int32_t runner) {
-  const Job& job = job_of(runner);
-  return job.trace->ranks[std::size_t(lines_.runners[std::size_t(runner)].first_rank - job.first_rank)];
-}
-
 std::int64_t* Engine::values_of(std::int32_t runner, std::int64_t iteration) const {
   const Job& job = job_of(runner);
   if (!is_measured(job, iteration)) return nullptr;
   return job.values[std::size_t(runner - job.first_runner)] +
          std::size_t(iteration - job.warmup) * role_of(runner).form->values();
-}
-
-void Engine::share_traces() {
-  for (std::size_t rank = 0; rank < lines_.runner_of.size(); ++rank) {
-    const std::int32_t runner = lines_.runner_of[rank];
-    if (lines_.runners[std::size_t(runner)].first_rank == std::int32_t(rank)) continue;
-    const Job& job = job_of(runner);
-    const RankTrace& from = trace_of(runner);
-    RankTrace& to = job.trace->ranks[rank - std::size_t(job.first_rank)];
-    to.iteration_begin = from.iteration_begin;
-    to.iteration_end = from.iteration_end;
-  }
 }
 
 void Engine::advance(std::int32_t index, double now) {
@@ -146,25 +128,18 @@ void Engine::advance(std::int32_t index, double now) {
   const Role& role = role_of(index);
   const std::int64_t time = nanoseconds(now);
   while (true) {
+    if (position.action == 0 && !position.arrived) {
+      position.values = values_of(index, position.iteration);
+      if (position.values != nullptr) position.values[0] = time;
+    }
     if (std::size_t(position.action) == role.actions.size()) {
-      if (is_measured(job, position.iteration))
-        trace_of(index).iteration_end[std::size_t(position.iteration - job.warmup)] = time;
       position.action = 0;
       if (++position.iteration == job.iterations && !job.repeats) {
         ++finished_;
         return;
       }
       if (position.iteration - job.iterations > most_repetitions) refuse_to_repeat(position.job, now);
-    }
-    if (position.action == 0 && !position.arrived) {
-      position.values = values_of(index, position.iteration);
-      if (position.values != nullptr) {
-        position.values[0] = time;
-        trace_of(index).iteration_begin[std::size_t(position.iteration - job.warmup)] = time;
-      }
-    }
-    if (role.actions.empty()) {
-      if (job.repeats) return;  // nothing to repeat
+      if (role.actions.empty() && job.repeats) return;  // nothing to repeat
       continue;
     }
 

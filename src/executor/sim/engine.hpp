@@ -31,8 +31,7 @@ struct Job {
   int iterations = 1;                 ///< warm-up included
   double start = 0;                   ///< seconds
   bool repeats = false;               ///< goes on until the others have finished
-  Trace* trace = nullptr;             ///< has room for the measured iterations of every rank
-  std::vector<std::int64_t*> values;  ///< by runner: the trace's values of its operations
+  std::vector<std::int64_t*> values;  ///< by runner: where the trace keeps the measured iterations
   const Disturbance* disturbance = nullptr;
 };
 
@@ -139,12 +138,8 @@ class Engine {
   /// s: traces have nanoseconds of 63 bits.
   static constexpr double latest = 9.2e9;
   static std::int64_t nanoseconds(double seconds) { return std::llround(seconds * 1e9); }
-  /// Where a runner's measured times are written: the trace of its lowest rank.
-  RankTrace& trace_of(std::int32_t runner);
   /// Of an iteration in the trace, as `SharedTimes` has them; null where it is not measured.
   std::int64_t* values_of(std::int32_t runner, std::int64_t iteration) const;
-  /// Gives the other ranks of every runner the iterations that the lowest has.
-  void share_traces();
   /// What slowed operations down, each on a link of its own.
   std::map<std::tuple<LinkIndex, std::int32_t, std::int32_t, OperationKind, Phase>, double> slowed(
       const PathTable& whole, std::span<const std::int32_t> part_of,

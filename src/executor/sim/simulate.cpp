@@ -32,7 +32,7 @@ void check_memory(const std::vector<SimulatedJob>& jobs, const std::vector<sim::
   double bytes = 0;
   std::int64_t iterations = 0, ranks = 0;
   for (std::size_t j = 0; j < jobs.size(); ++j) {
-    double values = double(jobs[j].placement.size()) * 2;
+    double values = 0;
     for (const sim::Runner& runner : runners_of(j, lines, numbered))
       values += double(roles[std::size_t(runner.role)].form->values());
     bytes += jobs[j].spec.iterations * values * double(sizeof(std::int64_t));
@@ -59,7 +59,6 @@ Trace empty_trace(const SimulatedJob& job, std::size_t index, const std::vector<
   trace.executor = "sim";
   trace.library = std::string(network.name);
   trace.iterations = job.spec.iterations;
-  trace.ranks.resize(std::size_t(job.schedule.grid.ranks()));
   const auto values_of = [&](const sim::Runner& runner) {
     return std::size_t(trace.iterations) * roles[std::size_t(runner.role)].form->values();
   };
@@ -73,14 +72,14 @@ Trace empty_trace(const SimulatedJob& job, std::size_t index, const std::vector<
     values.push_back(next);
     next += values_of(runner);
   }
-  for (std::size_t r = 0; r < trace.ranks.size(); ++r) {
-    RankTrace& rank = trace.ranks[r];
-    rank.rank = std::int64_t(r);
-    rank.iteration_begin.resize(std::size_t(trace.iterations));
-    rank.iteration_end.resize(std::size_t(trace.iterations));
+  const std::size_t ranks = job.placement.size();
+  trace.ranks.reserve(ranks);
+  for (std::size_t r = 0; r < ranks; ++r) {
     const auto runner = std::size_t(lines.runner_of[std::size_t(numbered[index].first_rank) + r]);
-    rank.simulated = {roles[std::size_t(lines.runners[runner].role)].form,
-                      {block, values[runner - std::size_t(numbered[index].first_runner)]}};
+    trace.ranks.push_back(
+        {.rank = std::int64_t(r),
+         .simulated = {roles[std::size_t(lines.runners[runner].role)].form,
+                       {block, values[runner - std::size_t(numbered[index].first_runner)]}}});
   }
   return trace;
 }
@@ -92,10 +91,6 @@ void cut(Trace& trace, int iterations, const SimulatedJob& job) {
                     fmt::format("the job '{} · {}' had no measured iteration before the others ended",
                                 job.schedule.plan, job.schedule.model),
                     "give the others more iterations, or this one less warm-up");
-  for (RankTrace& rank : trace.ranks) {
-    rank.iteration_begin.resize(std::size_t(iterations));
-    rank.iteration_end.resize(std::size_t(iterations));
-  }
   trace.iterations = iterations;
 }
 
@@ -170,7 +165,6 @@ std::vector<Trace> simulate(const std::vector<SimulatedJob>& jobs, const Machine
                         jobs[j].spec.warmup + jobs[j].spec.iterations,
                         jobs[j].start.value,
                         jobs[j].repeats,
-                        nullptr,
                         {},
                         &disturbances[j]});
     placement.insert(placement.end(), jobs[j].placement.begin(), jobs[j].placement.end());
@@ -193,7 +187,6 @@ std::vector<Trace> simulate(const std::vector<SimulatedJob>& jobs, const Machine
     std::vector<Trace> traces(jobs.size());
     for (std::size_t j = 0; j < jobs.size(); ++j) {
       traces[j] = empty_trace(jobs[j], j, roles, simulated, network, numbered);
-      numbered[j].trace = &traces[j];
       note(disturbances[j], traces[j]);
     }
     const sim::Shared shared = folded ? sim::Shared{folded->members, folded->unlike} : sim::Shared{};

@@ -25,7 +25,7 @@ constexpr double start_of_step = 3e-6;
 double end_of(const Schedule& schedule, const Machine& machine) {
   const Trace trace = simulate(schedule, machine, world::linear(schedule), world::spec());
   std::int64_t last = 0;
-  for (const RankTrace& rank : trace.ranks) last = std::max(last, rank.iteration_end[0]);
+  for (const RankTrace& rank : trace.ranks) last = std::max(last, rank.end_of(0));
   return world::at(last);
 }
 

@@ -37,20 +37,22 @@ Trace trace_of(const Schedule& schedule, const Machine& machine, const RunSpec& 
 
 /// Seconds of a rank, all iterations.
 double whole(const Trace& trace, std::size_t rank = 0) {
-  return world::at(trace.ranks[rank].iteration_end.back() - trace.ranks[rank].iteration_begin.front());
+  return world::at(trace.ranks[rank].end_of(std::size_t(trace.iterations) - 1) -
+                   trace.ranks[rank].begin_of(0));
 }
 
 /// Of all iterations.
-std::vector<Interval> intervals_of(const RankTrace& rank) {
+std::vector<Interval> intervals_of(const Trace& trace, std::size_t rank) {
   std::vector<Interval> all;
-  for (std::size_t k = 0; k < rank.iteration_begin.size(); ++k)
-    for (std::size_t i = 0; i < rank.operations(); ++i) all.push_back(rank.iteration(k)[i]);
+  for (std::size_t k = 0; k < std::size_t(trace.iterations); ++k)
+    for (std::size_t i = 0; i < trace.ranks[rank].operations(); ++i)
+      all.push_back(trace.ranks[rank].iteration(k)[i]);
   return all;
 }
 
 bool same_times(const Trace& a, const Trace& b) {
   for (std::size_t r = 0; r < a.ranks.size(); ++r) {
-    const auto x = intervals_of(a.ranks[r]), y = intervals_of(b.ranks[r]);
+    const auto x = intervals_of(a, r), y = intervals_of(b, r);
     if (x.empty() || x.size() != y.size()) return false;
     for (std::size_t i = 0; i < x.size(); ++i)
       if (x[i].begin != y[i].begin || x[i].end != y[i].end || x[i].completed != y[i].completed) return false;
@@ -127,14 +129,14 @@ TEST(Noise, LeavesNeitherGapsNorOverlaps) {
   for (const char* kind : every_kind) {
     const Trace trace = trace_of(schedule, star(4), disturbed(kind, 20));
 
-    for (const RankTrace& rank : trace.ranks) {
-      std::int64_t now = rank.iteration_begin.front();
-      for (const Interval& interval : intervals_of(rank)) {
+    for (std::size_t rank = 0; rank < trace.ranks.size(); ++rank) {
+      std::int64_t now = trace.ranks[rank].begin_of(0);
+      for (const Interval& interval : intervals_of(trace, rank)) {
         EXPECT_EQ(interval.begin, now) << kind;
         EXPECT_GE(interval.end, interval.begin) << kind;
         now = interval.end;
       }
-      EXPECT_EQ(now, rank.iteration_end.back()) << kind;
+      EXPECT_EQ(now, trace.ranks[rank].end_of(std::size_t(trace.iterations) - 1)) << kind;
     }
   }
 }
@@ -197,7 +199,7 @@ TEST(PeriodicNoise, OfNodesIsTheSameOnAllTheirRanks) {
 
   const auto ends = [&](std::size_t rank) {
     std::vector<std::int64_t> all;
-    for (const Interval& interval : intervals_of(trace.ranks[rank])) all.push_back(interval.end);
+    for (const Interval& interval : intervals_of(trace, rank)) all.push_back(interval.end);
     return all;
   };
   EXPECT_EQ(ends(0), ends(1));
@@ -295,8 +297,8 @@ TEST(MeasuredNoise, OfABenchmarksSeriesStretchesCollectives) {
   EXPECT_NEAR(whole(trace) / quiet, 1 + 0.5 / 4, 0.5 * 4 * std::sqrt(3.0 / 16 / iterations));
   const double each = quiet / iterations;
   for (int i = 0; i < iterations; ++i) {
-    const double took = world::at(trace.ranks[0].iteration_end[std::size_t(i)] -
-                                  trace.ranks[0].iteration_begin[std::size_t(i)]);
+    const double took =
+        world::at(trace.ranks[0].end_of(std::size_t(i)) - trace.ranks[0].begin_of(std::size_t(i)));
     EXPECT_TRUE(std::abs(took - each) < 2e-9 || std::abs(took - 1.5 * each) < 2e-9) << took;
   }
 }
@@ -360,7 +362,7 @@ TEST(Outliers, LastForTheirDuration) {
 
   int run = 0, runs = 0;
   for (std::size_t i = 0; i < 3000; ++i) {
-    const double took = world::at(trace.ranks[0].iteration_end[i] - trace.ranks[0].iteration_begin[i]);
+    const double took = world::at(trace.ranks[0].end_of(i) - trace.ranks[0].begin_of(i));
     if (took > 2 * each) {
       ++run;
     } else if (run > 0) {

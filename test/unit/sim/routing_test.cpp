@@ -208,13 +208,13 @@ TEST(Routing, GroupsSideBySideDoNotCollide) {
 
     const Trace trace = simulate(schedule, machine, placement, spec());
 
-    const double seconds = at(trace.ranks[0].iteration_end[0] - trace.ranks[0].iteration_begin[0]);
+    const double seconds = at(trace.ranks[0].end_of(0) - trace.ranks[0].begin_of(0));
     EXPECT_NEAR(seconds, routing == Routing::ecmp ? 2e6 : 1e6, 1) << name_of(routing);
   }
 }
 
 double seconds_of(const Trace& trace) {
-  return at(trace.ranks[0].iteration_end.back() - trace.ranks[0].iteration_begin[0]);
+  return at(trace.ranks[0].end_of(std::size_t(trace.iterations) - 1) - trace.ranks[0].begin_of(0));
 }
 const Schedule broadcasts = same({{"pair", 2}}, {collective(OperationKind::broadcast, 1, 1'000'000)});
 

@@ -163,7 +163,7 @@ TEST(Collectives, OfOneRankCostNothing) {
 
   const Trace trace = run(schedule, machine);
 
-  EXPECT_EQ(trace.ranks[0].iteration_end[0], 0);
+  EXPECT_EQ(trace.ranks[0].end_of(0), 0);
 }
 
 TEST(Collectives, WithoutBytesOrLatencyTakeNoTime) {
@@ -172,7 +172,7 @@ TEST(Collectives, WithoutBytesOrLatencyTakeNoTime) {
 
   const Trace trace = run(schedule, one_node(Star(4, MBps, 0)), 3, 1);
 
-  EXPECT_EQ(trace.ranks[3].iteration_end[2], 0);
+  EXPECT_EQ(trace.ranks[3].end_of(2), 0);
 }
 
 // --- messages ------------------------------------------------------------------------------------------
@@ -198,7 +198,7 @@ TEST(Messages, ThatAreSmallLeaveAtOnce) {
 
   EXPECT_EQ(operation(trace, 0, 0).end, 0);
   EXPECT_NEAR(at(operation(trace, 0, 0).completed), 1000 / MBps, nanosecond);
-  EXPECT_NEAR(at(trace.ranks[0].iteration_end[0]), 1, nanosecond);
+  EXPECT_NEAR(at(trace.ranks[0].end_of(0)), 1, nanosecond);
   EXPECT_NEAR(at(operation(trace, 1, 1).begin), 4, nanosecond);
   EXPECT_NEAR(at(operation(trace, 1, 1).end), 4, nanosecond);
 }
@@ -222,7 +222,7 @@ TEST(Messages, InOppositeDirectionsDoNotWaitForEachOther) {
 
   const Trace trace = run(schedule, one_node(Star(2, 10 * MBps, 0)));
 
-  EXPECT_NEAR(at(trace.ranks[0].iteration_end[0]), 1, nanosecond);
+  EXPECT_NEAR(at(trace.ranks[0].end_of(0)), 1, nanosecond);
 }
 
 TEST(Messages, ShareALinkMaxMinFairly) {
@@ -248,8 +248,8 @@ TEST(Iterations, FollowEachOtherAndWarmUpIsNotInTheTrace) {
   ASSERT_EQ(trace.iterations, 3);
   ASSERT_EQ(trace.ranks[1].operations(), 2u);
   for (int k = 0; k < 3; ++k) {
-    EXPECT_NEAR(at(trace.ranks[1].iteration_begin[std::size_t(k)]), 2.0 * (k + 2), nanosecond);
-    EXPECT_NEAR(at(trace.ranks[1].iteration_end[std::size_t(k)]), 2.0 * (k + 3), nanosecond);
+    EXPECT_NEAR(at(trace.ranks[1].begin_of(std::size_t(k))), 2.0 * (k + 2), nanosecond);
+    EXPECT_NEAR(at(trace.ranks[1].end_of(std::size_t(k))), 2.0 * (k + 3), nanosecond);
   }
 }
 
@@ -308,7 +308,7 @@ TEST(Iterations, OfAPipelineWithEmptyMessagesAreItsBubble) {
         const Interval interval = rank.iteration(k)[i];
         if (operations[i].kind != OperationKind::compute) waited += interval.end - interval.begin;
       }
-      largest = std::max(largest, double(waited) / double(rank.iteration_end[k] - rank.iteration_begin[k]));
+      largest = std::max(largest, double(waited) / double(rank.end_of(k) - rank.begin_of(k)));
     }
     mean += largest / 3;
   }
@@ -327,8 +327,8 @@ TEST(Iterations, TileEveryRanksTimeAndRepeatBitByBit) {
     const std::size_t operations = rank.operations();
     ASSERT_EQ(operations, schedule.program_of(rank.rank).operations.size());
     for (std::size_t k = 0; k < 3; ++k) {
-      std::int64_t now = rank.iteration_begin[k];
-      EXPECT_TRUE(k == 0 || now == rank.iteration_end[k - 1]);
+      std::int64_t now = rank.begin_of(k);
+      EXPECT_TRUE(k == 0 || now == rank.end_of(k - 1));
       for (std::size_t i = 0; i < operations; ++i) {
         const Interval interval = rank.iteration(k)[i], repeated = again.ranks[r].iteration(k)[i];
         EXPECT_EQ(interval.begin, now);
@@ -339,7 +339,7 @@ TEST(Iterations, TileEveryRanksTimeAndRepeatBitByBit) {
         EXPECT_EQ(interval.completed, repeated.completed);
         now = interval.end;
       }
-      EXPECT_EQ(now, rank.iteration_end[k]);
+      EXPECT_EQ(now, rank.end_of(k));
     }
   }
 }
@@ -347,8 +347,8 @@ TEST(Iterations, TileEveryRanksTimeAndRepeatBitByBit) {
 TEST(Iterations, TakeNoTimeWhereARoleHasNothingToDo) {
   const Trace trace = run(staged({{"pipeline", 2}}, {{compute(1)}, {}}), one_node(Star(2, MBps, 0)), 2, 1);
 
-  EXPECT_NEAR(at(trace.ranks[0].iteration_end[1]), 3, nanosecond);
-  EXPECT_EQ(trace.ranks[1].iteration_end[1], 0);
+  EXPECT_NEAR(at(trace.ranks[0].end_of(1)), 3, nanosecond);
+  EXPECT_EQ(trace.ranks[1].end_of(1), 0);
 }
 
 // --- refusals ------------------------------------------------------------------------------------------
