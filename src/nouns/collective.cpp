@@ -10,8 +10,9 @@ GroupShape shape_of(std::span<const Member> members) {
   GroupShape shape;
   shape.members = int(members.size());
   std::vector<std::pair<int, int>> places;  // node, NIC
+  places.reserve(members.size());
   for (const Member& member : members) places.emplace_back(member.node, member.nic);
-  std::ranges::sort(places);
+  if (!std::ranges::is_sorted(places)) std::ranges::sort(places);  // linear placement sorts
   std::size_t first_size = 0;
   shape.nodes = 0;
   for (std::size_t i = 0; i < places.size();) {

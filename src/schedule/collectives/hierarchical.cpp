@@ -35,14 +35,14 @@ bool gathers(OperationKind kind) { return kind != OperationKind::reduce_scatter;
 Traffic traffic(OperationKind kind, std::span<const Member> members, double bytes) {
   Traffic traffic;
   if (members.size() < 2) return traffic;
-  const std::vector<NodeMembers> nodes = by_node(members);
+  const Nodes nodes(members);
   const int count = int(nodes.size()), d = int(nodes.front().members.size());
   const double part = kind == OperationKind::barrier ? 0 : bytes / d;
   const double passes = is_both(kind) ? 2 : 1;
   int inside = -1, between = -1;
   for (int k = 0; k < count; ++k) {
-    const std::vector<int>& here = nodes[std::size_t(k)].members;
-    const std::vector<int>& next = nodes[std::size_t((k + 1) % count)].members;
+    const std::span<const int> here = nodes[std::size_t(k)].members;
+    const std::span<const int> next = nodes[std::size_t((k + 1) % count)].members;
     for (std::size_t i = 0; i < here.size(); ++i) {
       for (std::size_t j = 0; j < here.size(); ++j)
         if (i != j)
@@ -72,7 +72,7 @@ Load load(OperationKind kind, const GroupShape& shape) {
 }
 
 std::vector<Round> rounds(OperationKind kind, std::span<const Member> members, std::int64_t elements) {
-  const std::vector<NodeMembers> nodes = by_node(members);
+  const Nodes nodes(members);
   const int count = int(nodes.size()), d = int(nodes.front().members.size());
   const auto member = [&](int k, int j) { return nodes[std::size_t(k)].members[std::size_t(j)]; };
   const Part all{0, elements};
@@ -116,7 +116,7 @@ std::vector<Round> rounds(OperationKind kind, std::span<const Member> members, s
 
 /// Inside nodes everybody to everybody, for gathering and scattering a block for each node; between them around N nodes.
 std::int64_t messages(OperationKind kind, std::span<const Member> members, std::int64_t elements) {
-  const auto nodes = std::int64_t(by_node(members).size()), n = std::int64_t(members.size()), d = n / nodes;
+  const auto nodes = std::int64_t(Nodes(members).size()), n = std::int64_t(members.size()), d = n / nodes;
   const std::int64_t inside = nodes * (d - 1) * parts_sent(elements, is_both(kind) ? d : n);
   const std::int64_t between = parts_sent(elements, n) * (nodes - 1);
   return (reduces(kind) + gathers(kind)) * (inside + between);

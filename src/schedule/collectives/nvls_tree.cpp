@@ -22,7 +22,7 @@ Traffic traffic(OperationKind kind, std::span<const Member> members, double byte
   Traffic traffic;
   if (members.size() < 2) return traffic;
   if (kind == OperationKind::barrier) bytes = 0;
-  const std::vector<NodeMembers> nodes = by_node(members);
+  const Nodes nodes(members);
   const int count = int(nodes.size());
   const int d = int(nodes.front().members.size());
   for (const NodeMembers& node : nodes)
@@ -35,7 +35,7 @@ Traffic traffic(OperationKind kind, std::span<const Member> members, double byte
     for (const bool second : {false, true})
       for (int k = 1; k < count; ++k) {
         const auto member = [&](int place) {
-          const std::vector<int>& here =
+          const std::span<const int> here =
               nodes[std::size_t(second ? second_tree(place, count) : place)].members;
           return here[std::size_t(j) % here.size()];
         };

@@ -18,7 +18,7 @@ namespace dlnb::collectives {
 namespace {
 
 std::vector<Ring> rail_rings(std::span<const Member> members) {
-  const std::vector<NodeMembers> nodes = by_node(members);
+  const Nodes nodes(members);
   std::vector<Ring> rings(rails_of(nodes));
   for (std::size_t rail = 0; rail < rings.size(); ++rail) {
     rings[rail].reserve(members.size());
@@ -40,8 +40,7 @@ std::vector<Round> rounds(OperationKind kind, std::span<const Member> members, s
 }
 
 std::int64_t messages(OperationKind kind, std::span<const Member> members, std::int64_t elements) {
-  return ring_messages(kind, std::int64_t(rails_of(by_node(members))), std::int64_t(members.size()),
-                       elements);
+  return ring_messages(kind, std::int64_t(rails_of(Nodes(members))), std::int64_t(members.size()), elements);
 }
 
 }  // namespace

@@ -23,13 +23,13 @@ bool fits(OperationKind, const GroupShape& shape) {
 Traffic traffic(OperationKind kind, std::span<const Member> members, double bytes) {
   Traffic traffic;
   if (members.size() < 2) return traffic;
-  const std::vector<NodeMembers> nodes = by_node(members);
+  const Nodes nodes(members);
   const std::size_t count = nodes.size(), d = nodes.front().members.size();
   const double part = kind == OperationKind::barrier ? 0 : bytes / double(d);
   int inside = -1, between = -1;
   for (std::size_t k = 0; k < count; ++k) {
-    const std::vector<int>& here = nodes[k].members;
-    const std::vector<int>& next = nodes[(k + 1) % count].members;
+    const std::span<const int> here = nodes[k].members;
+    const std::span<const int> next = nodes[(k + 1) % count].members;
     for (std::size_t i = 0; i < here.size(); ++i) {
       for (std::size_t j = 0; j < here.size(); ++j)
         if (i != j) inside = int(traffic.flows.size()), traffic.flows.push_back({here[i], here[j], 2 * part});

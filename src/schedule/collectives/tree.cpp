@@ -87,7 +87,7 @@ Load load(OperationKind kind, const GroupShape& shape) {
 
 /// `chains[k]`: the members of the tree's node k on one rail, the one with the NIC first; two trees a rail.
 std::vector<std::vector<std::vector<int>>> layout(std::span<const Member> members) {
-  const std::vector<NodeMembers> nodes = by_node(members);
+  const Nodes nodes(members);
   const int count = int(nodes.size());
   std::vector<std::vector<std::vector<int>>> trees;
   for (std::size_t rail = 0; rail < rails_of(nodes); ++rail)
