@@ -85,10 +85,11 @@ LinkIndex Machine::first_network_link() const { return nodes * links_of(node_fab
 void Machine::route(int from, int to, std::uint64_t flow, std::vector<LinkIndex>& out) const {
   if (from == to) return;
   const std::size_t before = out.size();
-  if (node_of(from) == node_of(to)) {
+  if (const int node = node_of(from); node == node_of(to)) {
     DLNB_REQUIRE(node_fabric, "two devices of one node are joined by a node fabric");
-    node_fabric->route(from % devices_per_node, to % devices_per_node, flow, out);
-    return move_up(out, before, node_of(from) * links_of(node_fabric));
+    const int first = node * devices_per_node;
+    node_fabric->route(from - first, to - first, flow, out);
+    return move_up(out, before, node * links_of(node_fabric));
   }
   DLNB_REQUIRE(network && nics_per_node > 0, "two nodes are joined by a network");
   const int a = endpoint_of(from), b = endpoint_of(to);

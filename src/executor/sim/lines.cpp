@@ -17,13 +17,6 @@ std::int32_t only_axis(AxisSet axes) {
   return axis;
 }
 
-/// The smallest rank of a group stands for it.
-std::int64_t base_of(const ProcessGrid& grid, std::int64_t rank, AxisSet axes) {
-  for (std::size_t axis = 0; axis < grid.axes().size(); ++axis)
-    if (axes >> axis & 1) rank = grid.with_coordinate(rank, int(axis), 0);
-  return rank;
-}
-
 /// Which activity every line of every rank is, before ranks are taken together.
 struct RankLines {
   std::vector<std::int32_t> role;   ///< by rank
@@ -37,23 +30,26 @@ struct RankLines {
 
 void connect_communicators(const ProcessGrid& grid, const std::vector<Role>& roles, RankLines& ranks,
                            Lines& lines) {
-  std::map<AxisSet, std::unordered_map<std::int64_t, std::int32_t>> known;
+  std::map<AxisSet, std::vector<std::int32_t>> known;  // by rank; -1: not met before
   for (std::size_t rank = 0; rank < ranks.role.size(); ++rank) {
     const Role& role = roles[std::size_t(ranks.role[rank])];
     for (std::size_t l = 0; l < role.lines.size(); ++l) {
       const Line& line = role.lines[l];
       if (line.doing != Doing::collective) continue;
-      const auto [entry, fresh] = known[line.axes].try_emplace(base_of(grid, std::int64_t(rank), line.axes),
-                                                               std::int32_t(lines.communicators.size()));
-      if (fresh) {
+      std::vector<std::int32_t>& of_rank = known[line.axes];
+      if (of_rank.empty()) of_rank.assign(ranks.role.size(), -1);
+      if (of_rank[rank] < 0) {
         const Group group = grid.group(std::int64_t(rank), line.axes);
         const std::int64_t size = group.size();
-        lines.communicators.push_back({.first_member = std::int32_t(lines.members.size()),
+        for (std::int64_t i = 0; i < size; ++i) {
+          lines.members.push_back(std::int32_t(group.rank(i)));
+          of_rank[std::size_t(lines.members.back())] = std::int32_t(lines.communicators.size());
+        }
+        lines.communicators.push_back({.first_member = std::int32_t(lines.members.size() - std::size_t(size)),
                                        .size = std::int32_t(size),
                                        .axes = line.axes});
-        for (std::int64_t i = 0; i < size; ++i) lines.members.push_back(std::int32_t(group.rank(i)));
       }
-      ranks.activity[std::size_t(ranks.first[rank]) + l] = entry->second;
+      ranks.activity[std::size_t(ranks.first[rank]) + l] = of_rank[rank];
     }
   }
 }
@@ -80,23 +76,31 @@ void connect_pairs(const ProcessGrid& grid, const std::vector<Role>& roles, Rank
   }
 }
 
-/// Finds the ranks that go in step. Those with one role whose first line is one communicator are looked at.
+/// Finds the ranks that go in step. Beside the rank before it, one is held against the first with its role whose first line
+/// is the same communicator.
 void take_together(const RankLines& ranks, bool apart, Lines& lines) {
   std::unordered_map<std::int64_t, std::int32_t> known;  // by role and first activity
   const auto is_message = [&](std::int32_t activity) { return lines.is_pair(activity); };
+  lines.runner_of.reserve(ranks.role.size());
   for (std::size_t rank = 0; rank < ranks.role.size(); ++rank) {
     const auto own = ranks.of(rank);
+    const auto is_in_step_with = [&](std::int32_t index) {
+      const Runner& runner = lines.runners[std::size_t(index)];
+      return runner.role == ranks.role[rank] &&
+             std::ranges::equal(own, ranks.of(std::size_t(runner.first_rank)));
+    };
     if (!apart && std::ranges::none_of(own, is_message)) {
-      const std::int64_t key =
-          std::int64_t{ranks.role[rank]} << 32 | (own.empty() ? 0xffffffff : std::int64_t{own.front()});
-      const auto [entry, fresh] = known.try_emplace(key, std::int32_t(lines.runners.size()));
-      if (!fresh) {
-        Runner& runner = lines.runners[std::size_t(entry->second)];
-        if (std::ranges::equal(own, ranks.of(std::size_t(runner.first_rank)))) {
-          ++runner.size;
-          lines.runner_of.push_back(entry->second);
-          continue;
-        }
+      std::int32_t like = rank > 0 ? lines.runner_of.back() : -1;
+      if (like < 0 || !is_in_step_with(like)) {
+        const std::int64_t key =
+            std::int64_t{ranks.role[rank]} << 32 | (own.empty() ? 0xffffffff : std::int64_t{own.front()});
+        const auto [entry, fresh] = known.try_emplace(key, std::int32_t(lines.runners.size()));
+        like = !fresh && is_in_step_with(entry->second) ? entry->second : -1;
+      }
+      if (like >= 0) {
+        ++lines.runners[std::size_t(like)].size;
+        lines.runner_of.push_back(like);
+        continue;
       }
     }
     lines.runner_of.push_back(std::int32_t(lines.runners.size()));
@@ -126,6 +130,8 @@ void seat(const std::vector<Role>& roles, Lines& lines) {
 
 Lines connect(const Schedule& schedule, const std::vector<Role>& roles, bool apart) {
   RankLines ranks;
+  ranks.role.reserve(std::size_t(schedule.grid.ranks()));
+  ranks.first.reserve(std::size_t(schedule.grid.ranks()) + 1);
   ranks.first.push_back(0);
   for (std::int64_t rank = 0; rank < schedule.grid.ranks(); ++rank) {
     const std::int32_t role = std::int32_t(schedule.role_of(rank));

@@ -17,15 +17,6 @@ namespace {
 /// How many of the hottest links, and of what slowed a job, a report has.
 constexpr std::size_t most_rows = 16;
 
-template <class Row>
-void keep_most(std::vector<Row>& rows, double Row::* value) {
-  const auto kept = rows.begin() + std::ptrdiff_t(std::min(most_rows, rows.size()));
-  std::ranges::partial_sort(rows, kept, [&](const Row& a, const Row& b) {
-    return a.*value != b.*value ? a.*value > b.*value : a.link < b.link;
-  });
-  rows.erase(kept, rows.end());
-}
-
 }  // namespace
 
 std::map<std::tuple<LinkIndex, std::int32_t, std::int32_t, OperationKind, Phase>, double> Engine::slowed(
@@ -95,11 +86,12 @@ std::vector<LinkReport> Engine::link_reports(const PathTable& whole, std::span<c
 
   LinkReport report;
   report.span = span;
-  std::vector<double> taken(capacities_.links());
+  std::vector<double> taken(capacities_.links());  // by link, of its capacity
   if (span > 0)
     for_paths([&](LinkIndex link, double bytes, std::int32_t) {
       taken[std::size_t(link)] += bytes / capacity(link);
     });
+  std::vector<LinkIndex> hottest;
   std::array<LinkClassLoad, std::size_t(LinkClass::global) + 1> classes;
   for (std::size_t l = 0; l < taken.size(); ++l) {
     const LinkClass link_class = capacities_.class_of(LinkIndex(l));
@@ -110,31 +102,36 @@ std::vector<LinkReport> Engine::link_reports(const PathTable& whole, std::span<c
     ++load.used;
     load.mean += taken[l];
     load.most = std::max(load.most, taken[l]);
-    report.hot.push_back({.link = LinkIndex(l), .link_class = link_class, .utilisation = taken[l]});
-    if (report.hot.size() >= 4096) keep_most(report.hot, &HotLink::utilisation);
+    hottest.push_back(LinkIndex(l));
   }
-  keep_most(report.hot, &HotLink::utilisation);
   for (LinkClassLoad& load : classes) {
     if (load.used == 0) continue;
     load.mean /= double(load.used);
     report.classes.push_back(load);
   }
 
-  std::map<LinkIndex, HotLink*> hot;
-  for (HotLink& link : report.hot) {
-    link.by_job.resize(jobs_.size());
-    hot[link.link] = &link;
-  }
-  for_paths([&](LinkIndex link, double bytes, std::int32_t job) {
-    if (const auto found = hot.find(link); found != hot.end())
-      found->second->by_job[std::size_t(job)] += bytes / capacity(link);
+  const std::size_t rows = std::min(most_rows, hottest.size());
+  std::ranges::partial_sort(hottest, hottest.begin() + std::ptrdiff_t(rows), [&](LinkIndex a, LinkIndex b) {
+    const double one = taken[std::size_t(a)], other = taken[std::size_t(b)];
+    return one != other ? one > other : a < b;
   });
-  std::map<LinkIndex, double> full;
-  for (const auto& [link, seconds] : flows_.full_times(span)) full[link] = seconds;
-  for (HotLink& link : report.hot)
-    if (const auto found = full.find(link_of.empty() ? link.link : link_of[std::size_t(link.link)]);
-        found != full.end())
-      link.full = found->second;
+  const std::vector<std::pair<LinkIndex, double>> full = flows_.full_times(span);  // ascending
+  std::vector<std::uint8_t> row_of(rows > 0 ? taken.size() : 0);                   // by link, from 1 on
+  for (std::size_t row = 0; row < rows; ++row) {
+    const LinkIndex link = hottest[row], stands = link_of.empty() ? link : link_of[std::size_t(link)];
+    const auto found = std::ranges::lower_bound(full, stands, {}, &std::pair<LinkIndex, double>::first);
+    report.hot.push_back({.link = link,
+                          .link_class = capacities_.class_of(link),
+                          .utilisation = taken[std::size_t(link)],
+                          .full = found != full.end() && found->first == stands ? found->second : 0,
+                          .by_job = std::vector<double>(jobs_.size())});
+    row_of[std::size_t(link)] = std::uint8_t(row + 1);
+  }
+  if (rows > 0)
+    for_paths([&](LinkIndex link, double bytes, std::int32_t job) {
+      if (const std::size_t row = row_of[std::size_t(link)]; row > 0)
+        report.hot[row - 1].by_job[std::size_t(job)] += bytes / capacity(link);
+    });
 
   std::vector<LinkReport> reports(jobs_.size(), report);
   for (const auto& [what, seconds] : slowed(whole, part_of, link_of)) {

@@ -20,7 +20,7 @@ namespace dlnb::sim {
 void Paths::order_uses() {
   const auto lighter = [](const Use& a, const Use& b) { return a.weight < b.weight; };
   // Large groups use so many of the links that counting is quicker than comparing.
-  if (uses_.size() * 4 < capacities_.links()) {
+  if (uses_.size() * 16 < capacities_.links()) {
     std::sort(uses_.begin(), uses_.end(),
               [&](const Use& a, const Use& b) { return a.link != b.link ? a.link < b.link : lighter(a, b); });
     return;

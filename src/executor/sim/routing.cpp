@@ -63,6 +63,12 @@ std::uint64_t stride_of(std::uint64_t count) {
 
 }  // namespace
 
+Router::Router(const Machine& machine)
+    : machine_(machine), first_network_link_(machine.first_network_link()) {
+  if (machine.node_fabric) node_links_ = machine.node_fabric->links();
+  if (machine.network) network_links_ = machine.network->links();
+}
+
 void Router::lead(const Traffic& traffic, std::span<const Member> members, Loads& beside,
                   std::vector<Use>& uses, std::vector<double>& latency) {
   const bool splits = machine_.routing == Routing::spray || machine_.routing == Routing::adaptive;
@@ -80,15 +86,15 @@ void Router::lead(const Traffic& traffic, std::span<const Member> members, Loads
   const std::size_t first = uses.size();
   if (machine_.routing == Routing::spray) spray(traffic, uses, latency);
   else adapt(traffic, beside, uses, latency);
-  for (std::size_t u = first; u < uses.size(); ++u) uses[u].link += machine_.first_network_link();
+  for (std::size_t u = first; u < uses.size(); ++u) uses[u].link += first_network_link_;
 }
 
 void Router::single(const Flow& flow, std::size_t number, Ends devices, std::vector<Use>& uses,
-                    double& latency) {
+                    double& seconds) {
   route_.clear();
   machine_.route(devices.from, devices.to, number, route_);
   for (const LinkIndex link : route_) {
-    latency += machine_.link(link).latency.value;
+    seconds += latency(link);
     if (flow.bytes > 0) uses.push_back({link, flow.bytes});
   }
 }
@@ -179,7 +185,7 @@ Router::Cost Router::cost_of(const std::vector<LinkIndex>& route, const Loads& l
 }
 
 bool Router::is_port(LinkIndex link) const {
-  const LinkClass kind = machine_.network->links()[std::size_t(link)].link_class;
+  const LinkClass kind = in_network(link).link_class;
   return kind == LinkClass::nic || kind == LinkClass::device;
 }
 
@@ -193,7 +199,7 @@ std::span<const LinkIndex> Router::inside(const std::vector<LinkIndex>& route) c
 
 double Router::latency_of(const std::vector<LinkIndex>& route) const {
   double latency = 0;
-  for (const LinkIndex link : route) latency += machine_.network->links()[std::size_t(link)].latency.value;
+  for (const LinkIndex link : route) latency += in_network(link).latency.value;
   return latency;
 }
 

@@ -56,7 +56,7 @@ class Loads {
 /// Leads the flows of one operation over the machine as its routing does.
 class Router {
  public:
-  explicit Router(const Machine& machine) : machine_(machine) {}
+  explicit Router(const Machine& machine);
 
   /// Appends what every link carries of every flow to `uses` (weight: bytes; a link may occur often) and gives each
   /// flow its latency, the mean over its parts. `beside` is what operations of the same pattern, which run at the
@@ -77,7 +77,7 @@ class Router {
     auto operator<=>(const Cost&) const = default;
   };
 
-  void single(const Flow& flow, std::size_t number, Ends devices, std::vector<Use>& uses, double& latency);
+  void single(const Flow& flow, std::size_t number, Ends devices, std::vector<Use>& uses, double& seconds);
   void spray(const Traffic& traffic, std::vector<Use>& uses, std::vector<double>& latency);
   void adapt(const Traffic& traffic, Loads& loads, std::vector<Use>& uses, std::vector<double>& latency);
 
@@ -88,11 +88,17 @@ class Router {
               double pace);
   double latency_of(const std::vector<LinkIndex>& route) const;
   double taken(LinkIndex link) const { return others_.empty() ? 0 : others_[std::size_t(link)]; }
-  double capacity(LinkIndex link) const {
-    return machine_.network->links()[std::size_t(link)].capacity.value;
+  const Link& in_network(LinkIndex link) const { return network_links_[std::size_t(link)]; }
+  double capacity(LinkIndex link) const { return in_network(link).capacity.value; }
+  /// By the machine's number.
+  double latency(LinkIndex link) const {
+    if (link >= first_network_link_) return in_network(link - first_network_link_).latency.value;
+    return node_links_[std::size_t(link) % node_links_.size()].latency.value;
   }
 
   const Machine& machine_;
+  std::span<const Link> node_links_, network_links_;
+  LinkIndex first_network_link_;
   std::span<const double> others_;
   std::vector<std::pair<std::size_t, Ends>> far_;  ///< flows over the network, by number, with their NICs
   std::vector<LinkIndex> route_, best_;

@@ -162,7 +162,8 @@ std::vector<Choice> Selection::choices(OperationKind kind, std::span<const Membe
   GroupShape shape = shape_of(members);
   shape.node_reduces = machine_.software.node_reduces;
   shape.network_reduces = machine_.software.network_reduces;
-  const Rates nominal = rates(members);
+  // Of interest to a library's model only.
+  const Rates nominal = machine_.software.library ? rates(members) : Rates{};
   if (auto chosen = named(forced_, kind, shape, nominal, bytes); !chosen.empty()) return chosen;
   for (const Rule& rule : rules_) {
     const TuningRule& limits = *rule.limits;
