@@ -214,6 +214,17 @@ Value network_table(const Value& network, const std::filesystem::path& machine_f
   return table;
 }
 
+// A batch system's file names the nodes: all of them, unless the machine's says how many.
+void count_nodes(const Value& file, const std::filesystem::path& machine_file, Header& header) {
+  const Value* network = file.find("network");
+  if (file.find("nodes") || !network || topology_of(*network, "network").name != "slurm_tree") return;
+  const Value table = network_table(*network, machine_file, header);
+  const Value* named = table.find("file");
+  if (!named || !named->is_string()) return;  // its reader says so
+  const std::string where = located(*named, "slurm_tree.file");
+  header.nodes = int(read_slurm_topology(std::get<std::string>(named->data()), where).nodes.size());
+}
+
 // "dragonfly_plus, 23 groups"
 std::string describe(const Value& table, std::string_view path) {
   std::string text(topology_of(table, path).name);
@@ -278,6 +289,7 @@ Machine read_machine(const std::filesystem::path& path, int nodes) {
   Header header;
   header_options.read(without(file, {"node", "network", "degraded", "software"}), "", header);
   require_members(file, "", {"name", "source", "device", "devices_per_node"});
+  count_nodes(file, path, header);
   check_sizes(file, header);
 
   Machine machine;

@@ -69,10 +69,9 @@ std::pair<const PlacementKind*, int> kind_called(const std::string& name, const 
 /// "0-3,8" → 0 1 2 3 8
 Placement devices_of(std::string_view text, const Machine& machine, const std::string& where) {
   Placement devices;
-  while (!text.empty()) {
-    const std::size_t comma = std::min(text.find(','), text.size());
+  for (;;) {
+    const std::size_t comma = text.find(',');
     const std::string_view part = text.substr(0, comma);
-    text.remove_prefix(std::min(comma + 1, text.size()));
     const std::size_t dash = part.find('-');
     const int first = device_in(part.substr(0, dash), machine, where);
     const int last =
@@ -81,8 +80,9 @@ Placement devices_of(std::string_view text, const Machine& machine, const std::s
       throw UserError(where, fmt::format("{} runs backwards", in_quotes(part)),
                       fmt::format("write {}-{}", last, first));
     for (int device = first; device <= last; ++device) devices.push_back(device);
+    if (comma == std::string_view::npos) return devices;
+    text.remove_prefix(comma + 1);
   }
-  return devices;
 }
 
 class Machinery {
@@ -98,6 +98,11 @@ class Machinery {
                                   machine_.devices(), machine_.nodes, machine_.devices_per_node),
                       "one rank takes one device: ask for fewer ranks, or for a larger machine");
     const Placement devices = job.devices.empty() ? on_free_nodes(job) : named(job);
+    for (const int device : devices)
+      if (taken_[std::size_t(device)])
+        throw UserError(job.where("devices"),
+                        fmt::format("device {} has a job before this one already", device),
+                        "jobs may share nodes, but no device");
     for (const int device : devices) {
       if (taken_[std::size_t(device)])
         throw UserError(job.where("devices"), fmt::format("device {} is given to two ranks", device));

@@ -306,9 +306,14 @@ SlurmTree parse_slurm_topology(std::string_view text, const std::string& name) {
 }
 
 SlurmTree read_slurm_topology(const std::filesystem::path& file, const std::string& where) {
+  const std::string name = in_quotes(file.string());
   std::error_code failed;
-  if (!std::filesystem::is_regular_file(file, failed))  // opening a pipe would wait for a writer
-    throw UserError(where, fmt::format("cannot read {}", file.string()), "a file");
+  const std::filesystem::file_status status = std::filesystem::status(file, failed);
+  if (status.type() == std::filesystem::file_type::not_found)
+    throw UserError(where, fmt::format("there is no file {}", name),
+                    "it is looked for beside the machine file");
+  if (!std::filesystem::is_regular_file(status))  // opening a pipe would wait for a writer
+    throw UserError(where, fmt::format("{} is no file that can be read", name));
   const auto size = std::filesystem::file_size(file, failed);
   std::ifstream stream(file, std::ios::binary);
   if (failed || !stream) throw UserError(where, fmt::format("cannot read {}", file.string()));

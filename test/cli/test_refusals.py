@@ -319,7 +319,7 @@ class Refusals(ProgramTest):
             ("", "nodes = 4", "", "jobs.toml:6 nodes: ", "'a' has 4 and 'b' 0"),
             ("", "", "ranks = 1000", "jobs.toml:9 ranks: ", "1000 ranks, but"),
             ("", "", "ranks = 5", "jobs.toml:9 ranks: ", "the jobs before leave 4 free devices"),
-            ("", 'devices = "0-3"', 'devices = "3-6"', "jobs.toml:9 devices: ", "device 3 is given to two ranks"),
+            ("", 'devices = "0-3"', 'devices = "3-6"', "jobs.toml:9 devices: ", "device 3 has a job before this one already"),
             ("", "", 'devices = "0-1"', "jobs.toml:9 devices: ", "2 devices for 4 ranks"),
             ("", "", 'devices = "0-3,8"', "jobs.toml:9 devices: ", "there is no device 8"),
             ("", "", 'devices = "n[1-2]"', "jobs.toml:9 devices: ", "gives its nodes no names"),

@@ -99,6 +99,19 @@ TEST(MachineFile, NamesItsNodes) {
   EXPECT_EQ(machine.network->links()[std::size_t(links[2])].capacity.value, 1 * 2 * 10e9 / 2);
 }
 
+TEST(MachineFile, HasAllNodesOfABatchSystemUnlessItSaysHowMany) {
+  const Folder folder;
+  folder.write("toy.toml", test::device_file);
+  folder.write("topology.conf", "SwitchName=s1 Nodes=n[1-3]\nSwitchName=s2 Nodes=n[4-5]\n");
+  const std::string rest = "nics_per_node = 1\n" + node +
+                           "[network]\ntopology = 'slurm_tree'\nfile = 'topology.conf'\n"
+                           "endpoint_capacity = '10 GB/s'\n";
+
+  EXPECT_EQ(load_machine(folder.write("all.toml", header + rest), "--machine").nodes, 5);
+  EXPECT_EQ(load_machine(folder.write("some.toml", header + "nodes = 2\n" + rest), "--machine").nodes, 2);
+  EXPECT_EQ(load_machine(folder.write("all.toml", header + rest), "--machine", 4).nodes, 4);
+}
+
 TEST(MachineFile, NeedsNoNetworkForOneNode) {
   const Machine machine = load(header + node);
 
@@ -240,7 +253,7 @@ const std::vector<Bad> bad_files{
      ":7 node_names: the node list 'n[1-' lacks a number"},
     {"no_slurm_file",
      with_network("topology = 'slurm_tree'\nendpoint_capacity = '1 GB/s'\nfile = 'none.conf'\n"),
-     ":13 slurm_tree.file: cannot read"},
+     ":13 slurm_tree.file: there is no file"},
     {"rows_do_not_fit", with_network(fly + "rows = 3\n"),
      ":18 dragonfly.rows: 2 switches cannot stand in 3 rows"},
     {"columns_of_one_row", with_network(fly + "column_links = 2\n"),

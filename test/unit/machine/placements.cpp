@@ -323,7 +323,7 @@ TEST(Placement, RefusesDevicesThatCannotBeGiven) {
 
   EXPECT_EQ(refusal({{.ranks = 2, .devices = "0,0"}}), "--devices: device 0 is given to two ranks");
   EXPECT_EQ(refusal({{.ranks = 2}, {.ranks = 2, .devices = "1-2"}}),
-            "--devices: device 1 is given to two ranks");
+            "--devices: device 1 has a job before this one already");
   EXPECT_EQ(refusal({{.ranks = 2, .devices = "0,8"}}), "--devices: there is no device 8 on toy");
   EXPECT_EQ(refusal({{.ranks = 2, .devices = "3-1"}}), "--devices: '3-1' runs backwards");
   EXPECT_EQ(refusal({{.ranks = 2, .devices = "0-2"}}), "--devices: 3 devices for 2 ranks");
@@ -331,6 +331,7 @@ TEST(Placement, RefusesDevicesThatCannotBeGiven) {
             "--devices: 'n[1-2]' is a list of nodes, and the file of toy gives its nodes no names");
   EXPECT_EQ(refusal({{.ranks = 2, .devices = "0,x"}}), "--devices: 'x' is no device");
   EXPECT_EQ(refusal({{.ranks = 2, .devices = "0,-1"}}), "--devices: '' is no device");
+  EXPECT_EQ(refusal({{.ranks = 2, .devices = "0,1,"}}), "--devices: '' is no device");
   EXPECT_EQ(refusal({{.ranks = 5}, {.ranks = 4}}),
             "--ranks: 4 ranks, but the jobs before leave 1 free nodes of 2 devices on toy");
 }
