@@ -114,10 +114,14 @@ void check(const fs::path& file, const Json& result) {
   const Json& version = schema.at("properties").at("schema").at("const");
   if (result.is_object() && !result.contains("schema"))
     throw UserError(where(file, "schema"), "missing: not a result of dlnetbench", how_to_write_one);
-  if (result.is_object() && result.at("schema") != version)
-    throw UserError(where(file, "schema"),
-                    fmt::format("is {}; this version reads {}", brief(result.at("schema")), version.dump()),
-                    how_to_write_one);
+  if (result.is_object() && result.at("schema") != version) {
+    const Json& found = result.at("schema");
+    const bool is_table =
+        found.is_string() && found.get_ref<const std::string&>().starts_with("dlnetbench.coll/");
+    throw UserError(
+        where(file, "schema"), fmt::format("is {}; this version reads {}", brief(found), version.dump()),
+        is_table ? "tables of `coll` are not drawn; write them as CSV for a spreadsheet" : how_to_write_one);
+  }
   for (const Violation& violation : violations(schema, result, 1))
     throw UserError(where(file, violation.where), violation.problem, how_to_write_one);
 }

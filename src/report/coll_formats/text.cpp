@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "report/coll_report.hpp"
+#include "report/wrapped.hpp"
 
 namespace dlnb::coll_formats {
 namespace {
@@ -63,7 +64,7 @@ std::string write(const CollTable& table) {
     text += row + "\n";
   }
   if (!table.notes.empty()) text += "\nnotes\n";
-  for (const std::string& note : table.notes) text += "  - " + printable(note) + "\n";
+  for (const std::string& note : table.notes) text += wrapped("  - ", printable(note), 4);
   return text;
 }
 

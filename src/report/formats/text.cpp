@@ -7,18 +7,13 @@
 #include <fmt/format.h>
 
 #include "report/report.hpp"
+#include "report/wrapped.hpp"
 
 namespace dlnb::formats {
 namespace {
 
-constexpr std::size_t width = 96;
 constexpr std::size_t operations_shown = 10;
 constexpr std::size_t bar_width = 40;
-
-// Columns a text takes on a terminal: UTF-8 characters that are not continuation bytes.
-std::size_t columns(std::string_view text) {
-  return std::size_t(std::ranges::count_if(text, [](char c) { return (c & 0xC0) != 0x80; }));
-}
 
 std::string left(std::string text, std::size_t to) {
   if (const std::size_t has = columns(text); has < to) text.append(to - has, ' ');
@@ -28,28 +23,6 @@ std::string left(std::string text, std::size_t to) {
 std::string right(const std::string& text, std::size_t to) {
   const std::size_t has = columns(text);
   return has < to ? std::string(to - has, ' ') + text : text;
-}
-
-// Words of `text` in lines of at most `width`, all led by `indent` spaces; `lead` stands at the start of the
-// first.
-std::string wrapped(std::string_view lead, std::string_view text, std::size_t indent) {
-  std::string out, line(lead);
-  line.resize(std::max(line.size(), indent), ' ');
-  const std::string margin(indent, ' ');
-  bool is_empty = true;
-  while (!text.empty()) {
-    const std::size_t space = std::min(text.find_first_of(" \n\t"), text.size());
-    const std::string_view word = text.substr(0, space);
-    text.remove_prefix(std::min(space + 1, text.size()));
-    if (word.empty()) continue;
-    if (!is_empty && columns(line) + 1 + columns(word) > width) {
-      out += line + "\n";
-      line = margin, is_empty = true;
-    }
-    line += (is_empty ? "" : " ") + std::string(word);
-    is_empty = false;
-  }
-  return out + line + "\n";
 }
 
 std::string percent(double ratio) { return fmt::format("{:.1f} %", ratio * 100); }
@@ -195,15 +168,17 @@ std::string operations(const Result& result) {
     text += line + "\n";
   }
   if (left_out > 0) text += fmt::format("  and {} more: in the JSON and CSV\n", left_out);
-  return text;
+  return text +
+         "  median from the rank's own arrival, bus from the last one's; both with the queue of its group\n";
 }
 
 std::string links(const Result& result) {
   constexpr std::size_t shown = 4;
   if (result.links.classes.empty()) return {};
-  std::string text = fmt::format("\nlinks, part of their capacity taken over {}\n  {}{}{}{}\n",
-                                 to_text(Seconds{result.links.span}), left("class", 10), right("used", 16),
-                                 right("mean", 10), right("most", 10));
+  std::string text =
+      fmt::format("\nlinks, part of their capacity taken over {}, warm-up included\n  {}{}{}{}\n",
+                  to_text(Seconds{result.links.span}), left("class", 10), right("used", 16),
+                  right("mean", 10), right("most", 10));
   for (const LinkClassLoad& row : result.links.classes)
     text += fmt::format("  {}{}{}{}\n", left(name_of(row.link_class), 10),
                         right(fmt::format("{} of {}", row.used, row.links), 16), right(percent(row.mean), 10),

@@ -153,6 +153,15 @@ TEST_F(HtmlReport, RefusesJsonThatIsNoResult) {
             "a.json: schema: is \"dlnetbench.result/2\"; this version reads \"dlnetbench.result/1\"");
 }
 
+TEST_F(HtmlReport, SendsATableOfCollElsewhere) {
+  try {
+    html_report({file("coll.json", R"({"schema": "dlnetbench.coll/1"})")});
+    FAIL();
+  } catch (const UserError& error) {
+    EXPECT_NE(error.hint().find("CSV"), std::string::npos) << error.hint();
+  }
+}
+
 TEST_F(HtmlReport, NamesTheMemberThatIsWrong) {
   EXPECT_EQ(refusal_of_member("/iterations", 5), "a.json: iterations: expected a list, found 5");
   EXPECT_EQ(refusal_of_member("/valid", "yes"),

@@ -94,6 +94,7 @@ TEST(ResultText, ShowsTheMostExposedOperationsAndCountsTheRest) {
 
   EXPECT_LT(text.find("tensor"), text.find("all-reduce"));
   EXPECT_NE(text.find("and 3 more"), std::string::npos);
+  EXPECT_NE(text.find("median from the rank's own arrival"), std::string::npos);
 }
 
 TEST(ResultText, IsWrittenForAResultWithoutMetrics) {
