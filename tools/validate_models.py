@@ -6,8 +6,8 @@ usage: tools/validate_models.py DLNETBENCH DATA_FOLDER -o docs/models/validation
 
 DATA_FOLDER holds the measurements (CSV); they are not part of this project. Plots go into a folder beside the page that
 is called like it. Each section is a module of tools/validation/ with `sections(context)`, which returns blocks of
-Markdown. --only rewrites some sections of an existing page. --refit first fits again what these sections keep in
-tools/validation/fits.json (collectives: minutes; steps: half an hour). Exit 1: a run failed.
+Markdown. --only rewrites some sections of an existing page. --refit first fits again what these sections keep in fits.json and
+machines/ of tools/validation (collectives: minutes; steps: half an hour). Exit 1: a run failed.
 """
 
 import argparse

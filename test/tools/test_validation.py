@@ -7,13 +7,14 @@ import random
 import sys
 import tempfile
 import tomllib
+import types
 import unittest
 import unittest.mock
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tools"))
 
-from validation import (collectives, coscheduling, kernels, plots, ranges, scaling_study, simulator,  # noqa: E402
-                        steps)
+from validation import (collectives, coscheduling, elastic_fabric, kernels, plots, ranges,  # noqa: E402
+                        scaling_study, simulator, steps)
 
 PEAK, BANDWIDTH = 300e12, 2e12
 
@@ -102,6 +103,29 @@ class Collectives(unittest.TestCase):
             found, _ = collectives.fit("none", study)
         self.assertAlmostEqual(found["start"], 3e-5, delta=2e-6)
         self.assertAlmostEqual(found["node_step"], 7e-6, delta=5e-7)
+
+    def test_the_network_of_p5_is_found_again_from_its_bandwidths(self):
+        def seconds(file, ranks, size):
+            software = tomllib.loads(pathlib.Path(file).read_text())["software"]
+            step = float(software["cost"][0]["mean_step"].split()[0]) * 1e-6
+            return (ranks - 1) * step + (ranks - 1) / ranks * size / (software["efficiency"] * 4e11)
+
+        def sweep(program, file, operation, ranks, sizes):
+            return {size: seconds(file, ranks, size) for size in sizes}
+
+        with tempfile.TemporaryDirectory() as folder:
+            machine = pathlib.Path(folder) / "p5.toml"
+            machine.write_text(elastic_fabric.text_of(0.65, 22))
+            rows = "what,n_gpus,n_nodes,metric,low,value,high\n"
+            for nodes in (1, 2, 4, 8, 16, 32):
+                mean = (8 * nodes - 1) / (8 * nodes) * elastic_fabric.SIZE / seconds(machine, 8 * nodes, elastic_fabric.SIZE) / 1e9
+                rows += "".join(f"{what},{8 * nodes},{nodes},bandwidth mean,0,{mean},0\n" for what in ("all_gather", "reduce_scatter"))
+            (pathlib.Path(folder) / "ultrascale_h100_extra.csv").write_text(rows)
+            machine.write_text(elastic_fabric.text_of(0.9, 50))
+            with unittest.mock.patch.object(elastic_fabric, "MACHINE", machine):
+                elastic_fabric.refit(sweep, types.SimpleNamespace(program="none", data=pathlib.Path(folder)))
+            found = tomllib.loads(machine.read_text())["software"]
+        self.assertEqual((found["efficiency"], found["cost"][0]["mean_step"]), (0.65, "22 us"))
 
 
 class Simulator(unittest.TestCase):
