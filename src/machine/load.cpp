@@ -162,11 +162,17 @@ Software read_software(const Value& table) {
   return software;
 }
 
-// A device file named in a machine file lies beside it.
-std::string device_beside(const std::filesystem::path& machine_file, const std::string& device) {
-  const std::filesystem::path path(device);
-  return path.extension() == ".toml" && path.is_relative() ? (machine_file.parent_path() / path).string()
-                                                           : device;
+/// The document of a machine file, with the paths of what lies beside it: a device's file, a batch system's topology.
+Value read_machine_document(const std::filesystem::path& path) {
+  Value file = read_document(path);
+  for (const auto* key : {"device", "network.file"}) {
+    const Value* value = file.find_path(key);
+    if (!value || !value->is_string()) continue;
+    const std::filesystem::path named(std::get<std::string>(value->data()));
+    if (key == std::string_view("device") && named.extension() != ".toml") continue;  // a shipped one
+    file.set_path(key, Value{(path.parent_path() / named).string(), value->where()});
+  }
+  return file;
 }
 
 const Topology& topology_of(const Value& table, std::string_view path) {
@@ -202,24 +208,19 @@ std::shared_ptr<const Fabric> build_fabric(const Value& table, std::string_view 
   return topology.build(without(table, {"topology"}), int(endpoints));
 }
 
-// The table as the topology reads it: without what is not its own, files beside the machine's, and NICs per node where
-// it asks for them.
-Value network_table(const Value& network, const std::filesystem::path& machine_file, const Header& header) {
+// The table as the topology reads it: without what is not its own, and with NICs per node where it asks for them.
+Value network_table(const Value& network, const Header& header) {
   Value table = without(network, {"routing"});
-  if (topology_of(network, "network").name != "slurm_tree") return table;
-  if (const Value* file = table.find("file"); file && file->is_string())
-    table.set_path("file", Value{(machine_file.parent_path() / std::get<std::string>(file->data())).string(),
-                                 file->where()});
-  if (!table.find("node_ports")) table.set_path("node_ports", Value{std::int64_t{header.nics_per_node}, ""});
+  if (topology_of(network, "network").name == "slurm_tree" && !table.find("node_ports"))
+    table.set_path("node_ports", Value{std::int64_t{header.nics_per_node}, ""});
   return table;
 }
 
 // A batch system's file names the nodes: all of them, unless the machine's says how many.
-void count_nodes(const Value& file, const std::filesystem::path& machine_file, Header& header) {
+void count_nodes(const Value& file, Header& header) {
   const Value* network = file.find("network");
   if (file.find("nodes") || !network || topology_of(*network, "network").name != "slurm_tree") return;
-  const Value table = network_table(*network, machine_file, header);
-  const Value* named = table.find("file");
+  const Value* named = network->find("file");
   if (!named || !named->is_string()) return;  // its reader says so
   const std::string where = located(*named, "slurm_tree.file");
   header.nodes = int(read_slurm_topology(std::get<std::string>(named->data()), where).nodes.size());
@@ -284,19 +285,19 @@ std::vector<std::string> node_names(const Value& file, const Header& header, con
 }
 
 Machine read_machine(const std::filesystem::path& path, int nodes) {
-  Value file = read_document(path);
+  Value file = read_machine_document(path);
   if (nodes > 0) file.set_path("nodes", Value{std::int64_t{nodes}, "--nodes"});
   Header header;
   header_options.read(without(file, {"node", "network", "degraded", "software"}), "", header);
   require_members(file, "", {"name", "source", "device", "devices_per_node"});
-  count_nodes(file, path, header);
+  count_nodes(file, header);
   check_sizes(file, header);
 
   Machine machine;
   machine.name = header.name;
   machine.summary = header.summary;
   machine.source = header.source;
-  machine.device = load_device(device_beside(path, header.device), located(*file.find("device"), "device"));
+  machine.device = load_device(header.device, located(*file.find("device"), "device"));
   machine.nodes = header.nodes;
   machine.devices_per_node = header.devices_per_node;
   machine.nics_per_node = header.nics_per_node;
@@ -307,7 +308,7 @@ Machine read_machine(const std::filesystem::path& path, int nodes) {
   if (const Value* network = file.find("network")) {
     if (header.nics_per_node == 0)
       throw UserError(located(*network, "network"), "nothing hangs on it: nics_per_node is 0");
-    machine.network = build_fabric(network_table(*network, path, header), "network",
+    machine.network = build_fabric(network_table(*network, header), "network",
                                    std::int64_t{header.nodes} * header.nics_per_node);
     machine.node_names = node_names(file, header, machine.network.get());
     machine.routing = routing_of(*network);
@@ -327,6 +328,12 @@ Machine read_machine(const std::filesystem::path& path, int nodes) {
 
 Machine load_machine(const std::string& name_or_file, const std::string& where, int nodes) {
   return read_machine(find_data("machines", name_or_file, where), nodes);
+}
+
+Value machine_document(const std::string& name_or_file, const std::string& where) {
+  const std::filesystem::path path = std::filesystem::absolute(find_data("machines", name_or_file, where));
+  read_machine(path, 0);
+  return read_machine_document(path);
 }
 
 std::vector<std::string> shipped_machines() { return data_names("machines"); }

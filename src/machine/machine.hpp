@@ -19,6 +19,8 @@ std::vector<std::string> shipped_devices();
 
 /// A shipped machine by name, or a machine TOML file; of `nodes` nodes where that is not 0.
 Machine load_machine(const std::string& name_or_file, const std::string& where, int nodes = 0);
+/// What stands in the file of a machine, which can be read; means the same wherever it is written to.
+Value machine_document(const std::string& name_or_file, const std::string& where);
 std::vector<std::string> shipped_machines();
 
 /// A shape of network. One file each in topologies/.

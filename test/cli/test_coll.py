@@ -126,6 +126,22 @@ class Coll(ProgramTest):
                          "--warmup", "0", "--max-size", "64KiB", "-o", machine)
             self.assertIn("[software", machine.read_text())
 
+    def test_calibrate_takes_files_beside_the_structure_and_names_the_users_own(self):
+        with tempfile.TemporaryDirectory() as folder:
+            there = pathlib.Path(folder) / "there"
+            there.mkdir()
+            structure, measured = there / "structure.toml", pathlib.Path(folder) / "measured.toml"
+            (there / "topology.conf").write_text("SwitchName=s1 Nodes=n[1-2]\n")
+            text = ('name = "s"\nsource = "s"\ndevice = "a100"\ndevices_per_node = 1\nnics_per_node = 1\n[network]\n'
+                    'topology = "slurm_tree"\nfile = "topology.conf"\nendpoint_capacity = "10 Gbit/s"\n')
+            structure.write_text(text)
+            words = ["calibrate", "--machine", structure, "--backend", "threads", "--ranks", "2", "--iterations", "2",
+                     "--warmup", "0", "--max-size", "64KiB", "-o", measured]
+            self.succeed(*words)
+            self.succeed("coll", "--machine", measured, "--devices", "n[1-2]", "--max-size", "1KiB")
+            structure.write_text(text + 'leaf_capacity = "wide"\n')
+            self.fail_with(2, words, [f"{structure}:10"])
+
     def test_noise_of_compute_disturbs_no_benchmark(self):
         with tempfile.TemporaryDirectory() as folder:
             delays = pathlib.Path(folder) / "delays.toml"

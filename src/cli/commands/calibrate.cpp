@@ -19,10 +19,10 @@
 #include "cli/table.hpp"
 #include "cli/temporary_folder.hpp"
 #include "config/coll_options.hpp"
-#include "core/data.hpp"
 #include "core/log.hpp"
 #include "core/progress.hpp"
 #include "core/provenance.hpp"
+#include "machine/machine.hpp"
 #include "pipeline.hpp"
 #include "report/report.hpp"
 
@@ -192,8 +192,7 @@ class Measurement {
 
 /// The structure to fit: what --machine says, or one node.
 Value structure_from(const Arguments& given, const Measurement& measurement) {
-  if (given.has("--machine"))
-    return read_document(find_data("machines", given.text("--machine"), "--machine"));
+  if (given.has("--machine")) return machine_document(given.text("--machine"), "--machine");
   const std::int64_t pairs = measurement.ranks() / 2;
   const BytesPerSecond one = measurement.rate(1), all = pairs > 1 ? measurement.rate(pairs) : one;
   // Where pairs at once are as fast as one alone, nothing is shared.
