@@ -12,12 +12,14 @@ import json
 import math
 import pathlib
 import random
+import re
 import subprocess
 import threading
 from dataclasses import dataclass, field
 
 AT_A_TIME = 2
 LONGEST_RUNS = (2, 4, 8, 16)   # measured iterations of the slowest job; more where others then have none yet
+CANNOT_BE_PLACED = re.compile(r"\.toml:\d+ (ranks|placement): ")
 UNMEASURED = "had no measured iteration"
 TRIES = 30         # draws of placements until one can be had
 
@@ -216,7 +218,7 @@ class Laboratory:
                                   capture_output=True, text=True)
             if UNMEASURED not in done.stderr:
                 break
-        if done.returncode == 2 and ("--ranks" in done.stderr or "--placement" in done.stderr):
+        if done.returncode == 2 and CANNOT_BE_PLACED.search(done.stderr):
             return done.stderr.strip()
         if done.returncode != 0:
             raise RuntimeError(f"{len(jobs)} jobs on {system.machine}: exit {done.returncode}\n{done.stderr}")
