@@ -38,6 +38,8 @@ constexpr std::string_view measuring[] = {"ranks",      "backend", "buffers",  "
 /// What they are unless typed: few sizes, from where latency counts to where bandwidth does.
 constexpr std::pair<const char*, const char*> usual[] = {
     {"--min-size", "64"}, {"--max-size", "16MiB"}, {"--factor", "8"}};
+/// As in plans: a library's sums of 16 bits take other times than its sums of float32.
+constexpr const char* usual_type = "bfloat16";
 
 std::vector<Argument> measuring_arguments() {
   std::vector<Argument> all;
@@ -45,6 +47,7 @@ std::vector<Argument> measuring_arguments() {
     if (std::ranges::find(measuring, option.name) != std::end(measuring)) {
       all.push_back(argument_of(option, "Measurement"));
       if (option.name == "ranks") all.back().fallback = "one per core";
+      if (option.name == "dtype") all.back().fallback = usual_type;
       for (const auto& [name, value] : usual)
         if (all.back().name == name) all.back().fallback = value;
     }
@@ -85,6 +88,8 @@ class Measurement {
     for (const Argument& argument : measuring_arguments())
       if (given.has(argument.name) && !argument.value.empty())
         values_[argument.name] = given.text(argument.name);
+    if (values_.try_emplace("--dtype", usual_type).second)
+      typed_.insert(typed_.end(), {"--dtype", usual_type});
     on_hosts_ = given.has("--hosts") || given.has("--testbed");
     if (given.has("--devices") && !(on_hosts_ && given.has("--machine")))
       throw UserError("--devices", "says where the hosts are in the structure of --machine",
@@ -181,7 +186,7 @@ class Measurement {
     return spec;
   }
 
-  const std::vector<std::string> typed_;
+  std::vector<std::string> typed_;
   const bool overlap_;
   std::map<std::string, std::string> values_;
   bool on_hosts_ = false;
