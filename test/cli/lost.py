@@ -68,7 +68,7 @@ class LossTest(ProgramTest):
 
     def check_nothing_is_left(self, processes):
         self.assertTrue(processes)
-        for _ in range(300):
+        for _ in range(1200):
             left = {rank: process for rank, process in processes.items() if is_there(process)}
             if not left:
                 return

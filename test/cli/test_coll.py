@@ -168,10 +168,10 @@ class Coll(ProgramTest):
             for row in rows:
                 self.assertEqual(len(row), 13)
                 size, time_us, algorithm, bus = int(row[0]), *map(float, row[5:8])
-                # Two decimals are what is printed.
+                # Two decimals are what is printed, of either.
                 self.assertAlmostEqual(algorithm, size / time_us / 1e3, delta=0.006 + 0.01 * algorithm)
                 factor = (ranks - 1) / ranks * (2 if row[3] == "sum" else 1)
-                self.assertAlmostEqual(bus, algorithm * factor, delta=0.011)
+                self.assertAlmostEqual(bus, algorithm * factor, delta=0.005 + 0.005 * factor + 1e-9)
                 self.assertEqual((row[8], row[12]), ("0", "0"))
 
     def test_osu_columns(self):

@@ -83,6 +83,13 @@ class CollSession {
     if (control_.first())
       for (const std::string& note : table_.notes) log::info(note);
     set_sentry(settle_terms());
+    return sentry_->guard([&] { return measured(group); });
+  }
+
+ private:
+  static constexpr int slots = 2;
+
+  std::optional<CollTable> measured(const std::vector<int>& group) {
     if (cores_shared_) transport_.share_cores();
     enter(setting_up);
     place_.communicator = transport_.communicator(group);
@@ -109,9 +116,6 @@ class CollSession {
     finish();
     return std::move(table_);
   }
-
- private:
-  static constexpr int slots = 2;
 
   /// What all ranks know before a flight recorder can be made.
   struct Terms {

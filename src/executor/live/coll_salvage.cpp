@@ -16,8 +16,6 @@ namespace {
 
 constexpr std::size_t most_named = 4;
 
-bool gone(const RankState& state) { return state.life == Life::ended || state.life == Life::stopped; }
-
 class CollDetective {
  public:
   CollDetective(const CollSpec& spec, const std::vector<CollCase>& cases, std::span<const RankState> states)
@@ -90,7 +88,7 @@ class CollDetective {
     std::set<std::int64_t> found, seen;
     std::vector<std::int64_t> open, arrived;
     for (const RankState& each : states_) {
-      if (gone(each)) found.insert(each.rank);
+      if (each.out_of_order()) found.insert(each.rank);
       if (each.distressed) open.push_back(each.rank);
     }
     if (!found.empty()) return {found.begin(), found.end()};

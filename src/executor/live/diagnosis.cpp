@@ -161,15 +161,11 @@ class Detective {
     return Place::number(other.place) >= operation;
   }
 
-  static bool out_of_order(const RankState& rank) {
-    return rank.life == Life::ended || rank.life == Life::stopped;
-  }
-
   std::vector<std::int64_t> missing_for(std::int64_t rank) {
     std::vector<std::int64_t> missing;
     for (const Awaited& awaited : awaited_by(rank))
       for (std::size_t i = 0; i < awaited.ranks.size(); ++i)
-        if (out_of_order(state(awaited.ranks[i])) ||
+        if (state(awaited.ranks[i]).out_of_order() ||
             !has_arrived(awaited.ranks[i], awaited.at[i], state(rank)))
           missing.push_back(awaited.ranks[i]);
     return missing;
@@ -186,19 +182,19 @@ class Detective {
       open.pop_back();
       if (!seen.insert(rank).second) continue;
       const auto missing = missing_for(rank);
-      if (state(rank).distressed && missing.empty() && !out_of_order(state(rank))) stuck_.push_back(rank);
-      const bool is_root = !state(rank).distressed && (out_of_order(state(rank)) || missing.empty());
-      if (out_of_order(state(rank)) || is_root) found.insert(rank);
+      if (state(rank).distressed && missing.empty() && !state(rank).out_of_order()) stuck_.push_back(rank);
+      const bool is_root = !state(rank).distressed && (state(rank).out_of_order() || missing.empty());
+      if (state(rank).out_of_order() || is_root) found.insert(rank);
       else open.insert(open.end(), missing.begin(), missing.end());
     }
     // One that is gone explains the others that have come to nothing.
     std::set<std::int64_t> gone;
     for (const std::int64_t rank : found)
-      if (out_of_order(state(rank))) gone.insert(rank);
+      if (state(rank).out_of_order()) gone.insert(rank);
     if (!gone.empty()) found = gone;
     if (found.empty())
       for (const RankState& each : states_)
-        if (out_of_order(each)) found.insert(each.rank);
+        if (each.out_of_order()) found.insert(each.rank);
     if (found.empty()) {
       // All have come to it. Libraries move data when they are called, and one that does not wait does not call.
       for (const std::int64_t rank : stuck_)

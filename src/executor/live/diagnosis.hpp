@@ -27,6 +27,9 @@ struct RankState {
   double waited = 0;              ///< seconds, where it waits
   bool distressed = false;
   int signal = 0;
+
+  /// Whether the others can wait in vain for it: one that has ended because it waited in vain itself is none of these.
+  bool out_of_order() const { return life == Life::stopped || (life == Life::ended && !distressed); }
 };
 
 /// Places behind the operations of an iteration: `operations + Beyond`.

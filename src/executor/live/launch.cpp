@@ -256,6 +256,7 @@ Course wait_for(Children& children, RankWatch& watch, const HeldSignals& signals
     }
     children.signal(course.asked == 1 ? SIGUSR1 : course.asked == 2 ? SIGTERM : SIGKILL, course.asked > 2);
   }
+  watch.look();
   return course;
 }
 

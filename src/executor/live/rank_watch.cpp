@@ -43,13 +43,17 @@ int RankWatch::wait(const sigset_t& signals) {
     if (rank.descriptor >= 0) looked_at.push_back({rank.descriptor, POLLIN, 0});
   poll(looked_at.data(), looked_at.size(), period);
   look();
-  find_ranks();
   signalfd_siginfo taken{};
   return signals_ >= 0 && read(signals_, &taken, sizeof taken) == ssize_t(sizeof taken) ? int(taken.ssi_signo)
                                                                                         : 0;
 }
 
 void RankWatch::look() {
+  find_ended();
+  find_ranks();
+}
+
+void RankWatch::find_ended() {
   std::vector<pollfd> ended;
   for (const Rank& rank : known_)
     if (rank.descriptor >= 0) ended.push_back({rank.descriptor, POLLIN, 0});

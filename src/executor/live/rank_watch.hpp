@@ -23,6 +23,8 @@ class RankWatch {
 
   /// Returns when a signal of `signals` is pending, a rank has ended, or a tenth of a second has passed; the signal or 0.
   int wait(const sigset_t& signals);
+  /// Sees who has ended since. Once more when the launcher is gone: all may have ended between two looks.
+  void look();
 
   /// The ranks that ended first without leaving as they should: seen in one look, so that any of them may be it.
   const std::vector<std::int64_t>& first_to_end() const { return first_; }
@@ -47,8 +49,8 @@ class RankWatch {
     bool recorded = false;  ///< else it is on its way
   };
   void find_ranks();
+  void find_ended();
   bool left_as_it_should(const Rank& rank) const;
-  void look();
   void note(const std::vector<std::int64_t>& lost, const std::vector<std::int64_t>& unasked);
 
   const std::filesystem::path folder_;

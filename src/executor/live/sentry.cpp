@@ -10,8 +10,6 @@
 #include <filesystem>
 #include <utility>
 
-#include <dlnb/error.hpp>
-
 #include "executor/live/compute.hpp"
 #include "executor/live/run_folder.hpp"
 #include "executor/live/salvage.hpp"

@@ -7,6 +7,7 @@
 #include <memory>
 #include <string>
 
+#include <dlnb/error.hpp>
 #include <dlnb/units.hpp>
 
 #include "executor/live/inquiry.hpp"
@@ -46,6 +47,18 @@ class Sentry {
   const std::string& hidden() const { return hidden_; }
   /// This rank has failed, and it is not the others who are missing.
   void give_up();
+  /// What `body` gives; gives up where it fails otherwise than by an Error, on which all ranks agree.
+  template <class Body>
+  auto guard(Body body) {
+    try {
+      return body();
+    } catch (const Error&) {
+      throw;
+    } catch (...) {
+      give_up();
+      throw;
+    }
+  }
 
  private:
   void lost(double waited);

@@ -70,6 +70,15 @@ class Session {
     refuse_what_the_library_lacks();
     const Terms terms = settle_terms();
     set_sentry(terms);
+    return sentry_->guard([&] { return measured(terms); });
+  }
+
+ private:
+  static constexpr double clock_interval = 30;  ///< seconds between estimates
+
+  Recorder& recorder() { return sentry_->recorder(); }
+
+  std::optional<Trace> measured(const Terms& terms) {
     neighbours_ = find_neighbours(control_);
     cores_.emplace(control_, neighbours_, binding_mode(spec_.binding), threads());
     if (const Cpus* helpers = cores_->helpers()) sentry_->watchdog().move_to(*helpers);
@@ -83,11 +92,6 @@ class Session {
     read_clocks(terms);
     return collect();
   }
-
- private:
-  static constexpr double clock_interval = 30;  ///< seconds between estimates
-
-  Recorder& recorder() { return sentry_->recorder(); }
 
   void enter(Beyond place) {
     beyond_ = int(binding_.operations.size()) + place;

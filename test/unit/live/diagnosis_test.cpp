@@ -76,6 +76,15 @@ TEST(Diagnosis, AStoppedMemberIsMissingWhereverItIs) {
   EXPECT_THAT(diagnosis.missing[0].state, HasSubstr("stopped"));
 }
 
+TEST(Diagnosis, OneThatEndedForWantOfAnotherIsNotMissing) {
+  auto all = states(3, 1);
+  for (RankState& state : all) wait_in(state, 1);
+  all[1].distressed = false;
+  all[0].life = all[1].life = Life::ended;
+
+  EXPECT_THAT(ranks_of(diagnose(reduction(3), all)), testing::ElementsAre(1));
+}
+
 TEST(Diagnosis, FollowsWhoWaitsForWhomToTheCause) {
   // Stages 0 and 1, two replicas: rank 0 waits for the message of rank 1, which waits for the reduction with rank 3.
   Schedule schedule = two_stages(2, 10);
