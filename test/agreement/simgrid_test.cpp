@@ -72,6 +72,33 @@ class SimGrid : public testing::TestWithParam<unsigned> {
     }
     return jobs;
   }
+
+  static std::vector<double> simulated(const Machine& machine, const std::vector<peer::RingJob>& jobs,
+                                       const std::string& network) {
+    std::vector<Schedule> schedules;
+    for (const peer::RingJob& job : jobs) {
+      std::vector<Operation> operations;
+      for (const double seconds : job.compute) {
+        operations.push_back(world::compute(seconds));
+        operations.push_back(world::all_reduce(1, std::int64_t(job.bytes)));
+      }
+      schedules.push_back(world::same({{"rank", std::int64_t(job.devices.size())}}, operations));
+    }
+    RunSpec spec = world::spec();
+    spec.network = network;
+    std::vector<SimulatedJob> given;
+    for (std::size_t j = 0; j < jobs.size(); ++j) given.push_back({schedules[j], jobs[j].devices, spec});
+    std::vector<double> ends;
+    for (const Trace& trace : simulate(given, machine))
+      ends.push_back(world::at(trace.ranks.front().end_of(0)));
+    return ends;
+  }
+
+  static void expect_ends(const std::vector<double>& ours, const std::vector<double>& peer,
+                          double difference) {
+    for (std::size_t j = 0; j < ours.size(); ++j)
+      EXPECT_NEAR(ours[j] / peer[j], 1, difference) << "job " << j;
+  }
 };
 
 TEST_P(SimGrid, EndsJobsOfRingAllReducesWhenWeDo) {
@@ -79,24 +106,19 @@ TEST_P(SimGrid, EndsJobsOfRingAllReducesWhenWeDo) {
   const std::vector<peer::RingJob> jobs = this->jobs(machine);
   if (jobs.empty()) GTEST_SKIP() << "a machine of one device";
 
-  std::vector<Schedule> schedules;
-  for (const peer::RingJob& job : jobs) {
-    std::vector<Operation> operations;
-    for (const double seconds : job.compute) {
-      operations.push_back(world::compute(seconds));
-      operations.push_back(world::all_reduce(1, std::int64_t(job.bytes)));
-    }
-    schedules.push_back(world::same({{"rank", std::int64_t(job.devices.size())}}, operations));
-  }
-  std::vector<SimulatedJob> simulated;
-  for (std::size_t j = 0; j < jobs.size(); ++j)
-    simulated.push_back({schedules[j], jobs[j].devices, world::spec()});
-  const std::vector<Trace> traces = simulate(simulated, machine);
-
   const auto peer = peer::simgrid_coupled(machine, jobs);
   ASSERT_TRUE(peer);
-  for (std::size_t j = 0; j < jobs.size(); ++j)
-    EXPECT_NEAR(world::at(traces[j].ranks.front().end_of(0)) / peer->end[j], 1, 1e-4) << "job " << j;
+  expect_ends(simulated(machine, jobs, "max_min"), peer->end, 1e-4);
+}
+
+TEST_P(SimGrid, EndsParallelTasksWhenWeDoWhereTheyShareByItsRule) {
+  const Machine machine = this->machine();
+  const std::vector<peer::RingJob> jobs = this->jobs(machine);
+  if (jobs.empty()) GTEST_SKIP() << "a machine of one device";
+
+  const auto peer = peer::simgrid_tasks(machine, jobs);
+  ASSERT_TRUE(peer);
+  expect_ends(simulated(machine, jobs, "fair_bottleneck"), peer->end, 1e-4);
 }
 
 TEST_P(SimGrid, EndsMessagesWhenWeDo) {
@@ -126,7 +148,7 @@ TEST_P(SimGrid, EndsMessagesWhenWeDo) {
     EXPECT_NEAR(world::at(traces[m].ranks.back().end_of(0)) / peer->end[m], 1, 1e-4) << "message " << m;
 }
 
-INSTANTIATE_TEST_SUITE_P(Seeds, SimGrid, testing::Range(1u, 101u));
+INSTANTIATE_TEST_SUITE_P(Seeds, SimGrid, testing::Range(1u, 201u));
 
 }  // namespace
 }  // namespace dlnb

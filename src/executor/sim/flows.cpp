@@ -7,7 +7,8 @@
 //   full       it limits somebody; only these are in systems, and connect activities
 // The rates that are fair on the full links are fair on all if they overload none: they are the best, in the order that
 // fairness means, of more allocations than are allowed, and are allowed. So a change is solved among the activities it is
-// connected to over full links; what that overloads is full, and it is solved again, until nothing is overloaded.
+// connected to over full links; what that overloads is full, and it is solved again, until nothing is overloaded. Where a
+// network needs every link, all are kept and in systems while anybody flows over them.
 #include "executor/sim/flows.hpp"
 
 #include <algorithm>
@@ -94,7 +95,7 @@ Flows::Flows(const Capacities& capacities, const Network& network, std::span<con
   std::int32_t users = 0;
   for (std::size_t l = 0; l < asked.size(); ++l) {
     const double capacity = capacities.of(LinkIndex(l));
-    if (!asked[l].could_fill(capacity)) continue;
+    if (network.every_link ? asked[l].users == 0 : !asked[l].could_fill(capacity)) continue;
     number[l] = std::int32_t(links_.size());
     links_.push_back({.capacity = capacity, .first_user = users, .link = LinkIndex(l)});
     users += asked[l].users;
@@ -129,7 +130,9 @@ std::int32_t Flows::less_asked(std::int32_t path, std::int32_t around) const {
   return here > 1 + tolerance && asked(around) < here ? around : path;
 }
 
-bool Flows::can_be_full(const LinkState& link) { return link.demand > link.capacity * (1 + tolerance); }
+bool Flows::can_be_full(const LinkState& link) const {
+  return network_.every_link ? link.users > 0 : link.demand > link.capacity * (1 + tolerance);
+}
 
 void Flows::swap_uses(std::int32_t a, std::int32_t b) {
   if (a == b) return;
@@ -162,7 +165,7 @@ void Flows::cool(LinkState& link, double now) {
 
 void Flows::fill(LinkState& link, double now) {
   link.full = true;
-  link.full_since = now;
+  if (!network_.every_link) set_limits(link, true, now);
   for (const User& user : users_of(link)) {
     Activity& a = activities_[std::size_t(user.activity)];
     swap_uses(user.use, first_use(a) + a.full++);
@@ -171,11 +174,18 @@ void Flows::fill(LinkState& link, double now) {
 
 void Flows::unfill(LinkState& link, double now) {
   link.full = false;
-  link.full_for += now - link.full_since;
+  set_limits(link, false, now);
   for (const User& user : users_of(link)) {
     Activity& a = activities_[std::size_t(user.activity)];
     swap_uses(user.use, first_use(a) + --a.full);
   }
+}
+
+void Flows::set_limits(LinkState& link, bool limits, double now) {
+  if (limits == link.limits) return;
+  if (limits) link.full_since = now;
+  else link.full_for += now - link.full_since;
+  link.limits = limits;
 }
 
 void Flows::begin(std::int32_t activity, std::int32_t path, double bytes, double now, const Flowing& what) {
@@ -192,6 +202,7 @@ void Flows::begin(std::int32_t activity, std::int32_t path, double bytes, double
     link.demand += use.weight * way.alone;
     if (!link.hot) {
       if (can_be_full(link)) heat(link);
+      if (network_.every_link) fill(link, now);
       continue;
     }
     const std::int32_t hot = way.first + a.hot++;
@@ -248,9 +259,12 @@ void Flows::settle(double now) {
     for (std::size_t m = 0; m < members_.size(); ++m)
       change_rate(activities_[std::size_t(members_[m])], rates_[m], now);
   } while (fill_overloaded(now));
-  for (const std::int32_t l : system_links_)
-    if (LinkState& link = links_[std::size_t(l)]; link.load < link.capacity * (1 - tolerance))
-      unfill(link, now);
+  for (const std::int32_t l : system_links_) {
+    LinkState& link = links_[std::size_t(l)];
+    const bool limits = link.load >= link.capacity * (1 - tolerance);
+    if (network_.every_link) set_limits(link, limits, now);
+    else if (!limits) unfill(link, now);
+  }
   for (const std::int32_t member : members_)
     if (Activity& a = activities_[std::size_t(member)]; a.changed) {
       deadlines_.set(member, now + a.remaining / a.rate);
@@ -319,21 +333,22 @@ bool Flows::fill_overloaded(double now) {
   return any;
 }
 
-/// Whom a link limits is one of the fastest on it; of several such links the lowest.
+/// Whom a link limits is one of the fastest on it, or of those that take most of it; of several such links the lowest.
 void Flows::find_limit(Activity& a, std::int32_t activity) {
   const Way& way = ways_[std::size_t(a.way)];
   if (a.rate >= way.alone * (1 - tolerance)) return;
   a.limit = -1;
   for (std::int32_t u = way.first; u < way.first + a.full; ++u) {
     const LinkState& link = links_[std::size_t(contended_[std::size_t(u)].link)];
-    if (a.limit >= 0 && a.limit < link.link) continue;
+    if (!link.limits || (a.limit >= 0 && a.limit < link.link)) continue;
     double most = 0;
     std::int32_t by = a.what.job;
     bool is_fastest = true;
+    const double own = network_.every_link ? contended_[std::size_t(u)].weight * a.rate : a.rate;
     for (const User& user : users_of(link)) {
       const Activity& other = activities_[std::size_t(user.activity)];
-      is_fastest = is_fastest && other.rate <= a.rate * (1 + tolerance);
       const double taken = contended_[std::size_t(user.use)].weight * other.rate;
+      is_fastest = is_fastest && (network_.every_link ? taken : other.rate) <= own * (1 + tolerance);
       if (user.activity == activity || other.what.job == a.what.job || taken <= most) continue;
       most = taken, by = other.what.job;
     }
@@ -355,7 +370,7 @@ void Flows::account(const Activity& a, double now) {
 std::vector<std::pair<LinkIndex, double>> Flows::full_times(double now) const {
   std::vector<std::pair<LinkIndex, double>> times;
   for (const LinkState& link : links_)
-    times.emplace_back(link.link, link.full_for + (link.full ? now - link.full_since : 0));
+    times.emplace_back(link.link, link.full_for + (link.limits ? now - link.full_since : 0));
   return times;
 }
 

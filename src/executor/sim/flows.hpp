@@ -167,7 +167,8 @@ class Flows {
     std::int32_t local = 0;   ///< number in the system that is being solved
     std::uint32_t stamp = 0;  ///< of that system
     bool hot = false;         ///< its users could fill it
-    bool full = false;        ///< and do: it limits some of them
+    bool full = false;        ///< and do, or the network needs every link: it is in systems
+    bool limits = false;      ///< some of its users
   };
   struct Activity {
     std::int32_t way = -1;           ///< −1: does not flow
@@ -186,13 +187,14 @@ class Flows {
     return std::span(users_).subspan(std::size_t(link.first_user), std::size_t(link.users));
   }
   std::int32_t first_use(const Activity& a) const { return ways_[std::size_t(a.way)].first; }
-  static bool can_be_full(const LinkState& link);
+  bool can_be_full(const LinkState& link) const;
   double asked(std::int32_t path) const;
   void swap_uses(std::int32_t a, std::int32_t b);
   void heat(LinkState& link);
   void cool(LinkState& link, double now);
   void fill(LinkState& link, double now);
   void unfill(LinkState& link, double now);
+  void set_limits(LinkState& link, bool limits, double now);
 
   void look_at(std::int32_t activity);
   void solve();

@@ -32,9 +32,12 @@ struct System {
 struct Network {
   std::string_view name;
   std::string_view summary;
-  /// Gives every activity its rate: Σ weight·rate ≤ capacity on every link, rate ≤ limit. Deterministic. A link that the
-  /// rates without it do not overload must not change them: such links may be left out of a system.
+  /// Gives every activity its rate: Σ weight·rate ≤ capacity on every link, rate ≤ limit. Deterministic.
   void (*solve)(const System&, std::span<double> rates);
+  /// Whether a link that the rates without it do not overload may change them all the same, and an activity counts by what
+  /// it takes of a link and not by its rate. Else such links are left out of systems, and replicas that are alike are one
+  /// activity of the weight of all, which is faster.
+  bool every_link = false;
 };
 namespace networks {
 Registry<Network> all();

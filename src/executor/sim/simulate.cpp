@@ -149,7 +149,8 @@ std::vector<Trace> simulate(const std::vector<SimulatedJob>& jobs, const Machine
                       "choose noise of ranks, such as periodic, or leave out --lower");
     disturbances.back().overlap_slowdown =
         job.spec.overlap_slowdown > 0 ? job.spec.overlap_slowdown : machine.software.overlap_slowdown;
-    apart.push_back(!fold || disturbance.noise.ranks != nullptr || disturbance.noise.collectives != nullptr);
+    apart.push_back(!fold || network.every_link || disturbance.noise.ranks != nullptr ||
+                    disturbance.noise.collectives != nullptr);
     lines.push_back(sim::connect(job.schedule, of_job, disturbance.noise.ranks != nullptr));
     std::ranges::move(of_job, std::back_inserter(roles));  // of lowered schedules they are large
   }
