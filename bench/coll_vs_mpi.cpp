@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-// coll_vs_mpi_<library> [ranks] [rounds]: a bare MPI loop beside the loop of `coll`, in the same processes, on the same
-// buffers, in turn. Built once per MPI library. Where ranks outnumber cores both wait as the library itself does: our
+// coll_vs_mpi_<library> [ranks] [rounds] [row...]: a bare MPI loop beside the loop of `coll`, in the same processes, on the
+// same buffers, in turn; of all rows or of some, such as all-reduce:4096. Built once per MPI library. Where ranks outnumber cores both wait as the library itself does: our
 // transport is not told to share cores, because it would then nap and the bare loop would not.
 #include <fmt/format.h>
 #include <mpi.h>
@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -64,14 +65,16 @@ class Comparison {
   }
   ~Comparison() { MPI_Comm_free(&bare_); }
 
-  void run() {
+  void run(std::span<char* const> rows) {
     if (control_.first())
       fmt::print(
           "{}, {} ranks, float32; {} rounds of both in turn\n\n{:>11} {:>9} {:>11} {:>11} {:>16} {:>15}\n",
           transport_.library(), transport_.size(), rounds_, "operation", "bytes", "bare us", "coll us",
-          "ratio of medians", "of fastest");
+          "median of ratios", "of fastest");
     for (const Compared& pair : compared)
-      for (std::int64_t size = 64; size <= 64 << 20; size *= 16) compare(pair, size);
+      for (std::int64_t size = 64; size <= 64 << 20; size *= 16)
+        if (rows.empty() || std::ranges::find(rows, fmt::format("{}:{}", pair.name, size)) != rows.end())
+          compare(pair, size);
   }
 
  private:
@@ -96,17 +99,17 @@ class Comparison {
       return mean_over_ranks(control_, timer_.measure(moves, no_series, [](int left) { return left; })->mean);
     };
     bare(), ours();  // warm-up
-    std::vector<double> bare_times, our_times;
+    std::vector<double> bare_times, our_times, ratios;
     for (int round = 0; round < rounds_; ++round) {
       // Who goes first changes, so that a drift of the machine favours neither.
       double a = 0, b = 0;
       if (round % 2 == 0) a = bare(), b = ours();
       else b = ours(), a = bare();
-      bare_times.push_back(a), our_times.push_back(b);
+      bare_times.push_back(a), our_times.push_back(b), ratios.push_back(b / a);
     }
     if (control_.first())
       fmt::print("{:>11} {:>9} {:>11.3f} {:>11.3f} {:>16.3f} {:>15.3f}\n", pair.name, row.shape.bytes,
-                 median(bare_times), median(our_times), median(our_times) / median(bare_times),
+                 median(bare_times), median(our_times), median(ratios),
                  *std::ranges::min_element(our_times) / *std::ranges::min_element(bare_times));
     std::fflush(stdout);
     transport_.release(send);
@@ -133,8 +136,9 @@ int main(int count, char** words) {
     spec.backend = library;
     spec.ranks = ranks;
     if (!inside_a_world()) return launch(spec, {words, words + count});
-    usable_backend(library).open({.ranks = ranks},
-                                 [&](Transport& transport) { Comparison(transport, rounds).run(); });
+    usable_backend(library).open({.ranks = ranks}, [&](Transport& transport) {
+      Comparison(transport, rounds).run({words + std::min(count, 3), words + count});
+    });
     return 0;
   } catch (const Error& error) {
     fmt::print(stderr, "error: {}\n{}\n", error.what(), error.hint());
