@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 // coll_vs_mpi_<library> [ranks] [rounds] [row...]: a bare MPI loop beside the loop of `coll`, in the same processes, on the
-// same buffers, in turn; of all rows or of some, such as all-reduce:4096. Built once per MPI library. Where ranks outnumber cores both wait as the library itself does: our
-// transport is not told to share cores, because it would then nap and the bare loop would not.
+// same buffers, in turn; of all rows or of some, such as all-reduce:1024. Built once per MPI library. Where ranks outnumber
+// cores both wait as the library itself does: our transport is not told to share cores, because it would then nap and the
+// bare loop would not.
 #include <fmt/format.h>
 #include <mpi.h>
 

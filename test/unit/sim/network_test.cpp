@@ -33,8 +33,8 @@ std::vector<double> rates_of(const Links& links, const Network& network) {
   network.solve(links.system(), rates);
   return rates;
 }
-std::vector<double> rates_of(const Links& links) {
-  return rates_of(links, entry_called(networks::all(), "max_min_plain", "test"));
+std::vector<double> rates_of(const Links& links, const char* network = "max_min_plain") {
+  return rates_of(links, entry_called(networks::all(), network, "test"));
 }
 
 TEST(MaxMinPlain, SharesOneLinkEquallyAndGivesTheRestToWhoCanUseIt) {
@@ -70,6 +70,35 @@ TEST(MaxMinPlain, SolvesTheParkingLot) {
   for (int l = 0; l < 3; ++l) links.add({{l, 1}});
 
   EXPECT_EQ(rates_of(links), (std::vector<double>{1, 6 - 1, 1, 10 - 1}));
+}
+
+TEST(FairBottleneck, GivesTwoFlowsTogetherWhatItGivesOne) {
+  Links links{.capacity = {12}};
+  links.add({{0, 1}});
+  links.add({{0, 2}});
+
+  EXPECT_EQ(rates_of(links, "fair_bottleneck"), (std::vector<double>{6, 3}));
+}
+
+TEST(FairBottleneck, KeepsToLimits) {
+  Links links{.capacity = {9}};
+  links.add({{0, 1}}, 1);
+  links.add({{0, 1}});
+  links.add({{0, 1}});
+
+  EXPECT_EQ(rates_of(links, "fair_bottleneck"), (std::vector<double>{1, 4, 4}));
+}
+
+TEST(FairBottleneck, TakesAgainWhatTheOnesThatStayTookLast) {
+  // Round 1 gives 4, 2, 4, 4 of the shared 16, and the first two stay. Round 2 gives 1 and ½ of the 2 that are left; the
+  // last ½ goes with what the first two take again.
+  Links links{.capacity = {16, 4, 2, 4.5}};
+  links.add({{0, 1}, {1, 1}});
+  links.add({{0, 1}, {2, 1}});
+  links.add({{0, 1}});
+  links.add({{0, 1}, {3, 1}});
+
+  EXPECT_EQ(rates_of(links, "fair_bottleneck"), (std::vector<double>{4, 2, 5, 4.5}));
 }
 
 class RandomSystem : public testing::TestWithParam<unsigned> {
