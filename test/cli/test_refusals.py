@@ -166,7 +166,7 @@ LINES = {
                                   ["expert"]),
     "more ranks than the machine": (["simulate", *DP, "--machine", "leonardo", "--ranks", "1000000"], ["1000000"]),
     "more memory than the host": (["run", "--plan", "dp", "--model", "llama2-70b", "--backend", "threads", "--ranks",
-                                   "4096", "--compute-scale", "0"], ["memory"]),
+                                   "64", "--compute-scale", "0"], ["memory"]),
     # the collective benchmark
     "unknown operation": ([*COLL, "--operation", "all-reduc"], ["--operation", "did you mean 'all-reduce'"]),
     "one wrong operation of several": ([*COLL, "--operation", "barrier,allgather"], ["--operation", "allgather"]),
