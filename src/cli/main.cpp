@@ -40,6 +40,7 @@ int main(int argc, char** argv) {
   } catch (const dlnb::Error& error) {
     // The ranks of a world agree on errors; one says it.
     if (dlnb::is_first_rank()) say(colour(argc, argv), error.what(), error.hint());
+    dlnb::let_first_rank_speak();
     return int(error.exit());
   } catch (const std::bad_alloc&) {
     say(colour(argc, argv), "memory: there is not enough for this request",

@@ -114,6 +114,7 @@ int main(int count, char** words) {
     return dlnb::run({words, words + count});
   } catch (const dlnb::Error& error) {
     if (dlnb::is_first_rank()) std::fprintf(stderr, "error: %s\n%s\n", error.what(), error.hint().c_str());
+    dlnb::let_first_rank_speak();
     return int(error.exit());
   }
 }

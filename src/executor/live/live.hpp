@@ -41,6 +41,10 @@ int launched_ranks();
 /// Whether this process should talk: rank 0 of a world, or no rank at all.
 bool is_first_rank();
 
+/// For a rank that is about to end with an error on which all have agreed: where it is not the first, gives that one a
+/// second to say it. A launcher ends all ranks as soon as one has ended with an error.
+void let_first_rank_speak();
+
 /// Whether ranks of this backend are processes that a launcher has to start (`threads` are not).
 /// Throws UserError where no backend is called so.
 bool needs_launcher(const std::string& backend);

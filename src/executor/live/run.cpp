@@ -160,6 +160,9 @@ std::optional<Trace> run_live(const Schedule& schedule, const RunSpec& spec, con
 bool inside_a_world() { return surroundings().inside; }
 int launched_ranks() { return surroundings().size; }
 bool is_first_rank() { return surroundings().rank == 0; }
+void let_first_rank_speak() {
+  if (inside_a_world() && !is_first_rank()) monotonic_clock().sleep(1'000'000'000);
+}
 
 bool needs_launcher(const std::string& backend) {
   return entry_called(backends::all(), backend, "--backend").launcher != nullptr;
