@@ -94,31 +94,22 @@ class SimGrid : public testing::TestWithParam<unsigned> {
     return ends;
   }
 
-  static void expect_ends(const std::vector<double>& ours, const std::vector<double>& peer,
-                          double difference) {
-    for (std::size_t j = 0; j < ours.size(); ++j)
-      EXPECT_NEAR(ours[j] / peer[j], 1, difference) << "job " << j;
+  void expect_the_ends_of(decltype(peer::simgrid_tasks) simgrid, const std::string& network) {
+    const Machine machine = this->machine();
+    const std::vector<peer::RingJob> jobs = this->jobs(machine);
+    if (jobs.empty()) GTEST_SKIP() << "a machine of one device";
+
+    const auto peer = simgrid(machine, jobs, 600);
+    ASSERT_TRUE(peer);
+    const std::vector<double> ours = simulated(machine, jobs, network);
+    for (std::size_t j = 0; j < ours.size(); ++j) EXPECT_NEAR(ours[j] / peer->end[j], 1, 1e-4) << "job " << j;
   }
 };
 
-TEST_P(SimGrid, EndsJobsOfRingAllReducesWhenWeDo) {
-  const Machine machine = this->machine();
-  const std::vector<peer::RingJob> jobs = this->jobs(machine);
-  if (jobs.empty()) GTEST_SKIP() << "a machine of one device";
-
-  const auto peer = peer::simgrid_coupled(machine, jobs);
-  ASSERT_TRUE(peer);
-  expect_ends(simulated(machine, jobs, "max_min"), peer->end, 1e-4);
-}
+TEST_P(SimGrid, EndsJobsOfRingAllReducesWhenWeDo) { expect_the_ends_of(peer::simgrid_coupled, "max_min"); }
 
 TEST_P(SimGrid, EndsParallelTasksWhenWeDoWhereTheyShareByItsRule) {
-  const Machine machine = this->machine();
-  const std::vector<peer::RingJob> jobs = this->jobs(machine);
-  if (jobs.empty()) GTEST_SKIP() << "a machine of one device";
-
-  const auto peer = peer::simgrid_tasks(machine, jobs);
-  ASSERT_TRUE(peer);
-  expect_ends(simulated(machine, jobs, "fair_bottleneck"), peer->end, 1e-4);
+  expect_the_ends_of(peer::simgrid_tasks, "fair_bottleneck");
 }
 
 TEST_P(SimGrid, EndsMessagesWhenWeDo) {

@@ -66,9 +66,9 @@ class LossTest(ProgramTest):
         self.assertEqual(checked.returncode, 0, checked.stdout + checked.stderr)
         return json.loads(pathlib.Path(file).read_text(encoding="utf-8"))
 
-    def check_nothing_is_left(self, processes):
+    def check_nothing_is_left(self, processes, patience=15):
         self.assertTrue(processes)
-        for _ in range(1200):
+        for _ in range(20 * patience):
             left = {rank: process for rank, process in processes.items() if is_there(process)}
             if not left:
                 return

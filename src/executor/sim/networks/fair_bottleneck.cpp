@@ -6,13 +6,12 @@
 // and an activity stays at what it has once a link of it is full or its limit is reached. An activity with two flows over
 // a link moves each half as fast as another with one, where max–min per flow moves all three alike.
 // As there, who stays takes of its links in every later round what it took in its last one, without using it: a link can be
-// left with capacity that nobody has, and jobs end up to 1.5 % later for it in 200 random cases.
+// left with capacity that nobody has.
 // Of the link that limits it in a round an activity takes an nth of what is left, n being those that grow on it; ends when
 // each has a link of which 2⁻⁴⁰ is left. A link that is not full in the end may have held somebody back on the way.
 // Source: SimGrid 3.32, its solver "fair bottleneck" and what it gives for 200 random cases, with which this agrees to
 // 10⁻⁴ (test/agreement/simgrid_test.cpp).
 #include <algorithm>
-#include <limits>
 #include <vector>
 
 #include "executor/sim/network.hpp"
